@@ -9,7 +9,7 @@ from regard.progress import duration
 from regard.runs.planning.plan import Plan
 from regard.runs.run import Run
 from regard.tasks.contract import AnyTask, find_task
-from regard.tasks.evaluation import score_table
+from regard.tasks.evaluation import Values, score_table
 
 JSON_KEYS = ("state", "steps", "best_step", "seconds", "data_wait_seconds", "parameters", "data", "scores")
 
@@ -33,7 +33,7 @@ def print_run(run: Run, as_json: bool) -> None:
         print_line(f"Use it: regard {operation.name} {run.path} {operation.usage}")
 
 
-def print_scores(task: AnyTask, sets: Mapping[str, Mapping[str, Any]]) -> None:
+def print_scores(task: AnyTask, sets: Mapping[str, Values]) -> None:
     """Print one row a set, and under the table how the scores were computed."""
     scores = score_table(task.counted, task.metrics, sets)
     print_table(scores.header, scores.rows, right=range(1, len(scores.header)))

@@ -11,11 +11,11 @@ from regard.tasks.evaluation import Evaluation
 
 
 def evaluate(
-    model: Any,
-    data: Any = None,
+    model: object,
+    data: object = None,
     *,
     test_set: str | None = None,
-    against: Any = None,
+    against: object = None,
     out: str | Path | None = None,
     device: str = "auto",
     progress: Progress = SILENT,

@@ -21,7 +21,7 @@ from regard.tasks.declarations import (
     ScoreTable,
     Wording,
 )
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, Values
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
@@ -65,7 +65,7 @@ class Task(ABC, Generic[S, D, P]):
     evaluation_flags: ClassVar[str] = ""
     """The flags that name such a set; empty: those of the training data."""
     score_note: ClassVar[str] = ""
-    """What a reader of its scores has to know: units, and what can be compared."""
+    """A note under its scores: units, and between which models they can be compared."""
     init_from: ClassVar[InitFrom | None] = None
     """Pretrained models it may start from, and their learning rates; None: none."""
     loads: ClassVar[frozenset[str]] = frozenset()
@@ -174,15 +174,15 @@ class Task(ABC, Generic[S, D, P]):
         """Return a set as a model of another library takes it, whose config holds few facts."""
         return chosen
 
-    def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
         """Return the lines under a table of scores: signatures and decoding settings."""
         return []
 
-    def score_tables(self, name: str, values: Mapping[str, Any]) -> "list[ScoreTable]":
+    def score_tables(self, name: str, values: Values) -> "list[ScoreTable]":
         """Return further tables on the scores of a set, such as one by label."""
         return []
 
-    def score_details(self, card: "CardInput", name: str, values: Mapping[str, Any]) -> list[str]:
+    def score_details(self, card: "CardInput", name: str, values: Values) -> list[str]:
         """Return the lines of a card on the scores of one set, beside its row in the table of all."""
         from regard.reporting.markdown import table
 

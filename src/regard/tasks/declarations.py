@@ -46,7 +46,7 @@ class Metric:
     is_raced: bool = False
     """A column in the table of a race."""
     validated_as: str = ""
-    """How the value of a validation differs from that of an evaluation, in words."""
+    """The difference between the value of a validation and that of an evaluation, in words."""
 
     def cell(self, values: "Mapping[str, Any]") -> str:
         """Return its value among those of a set as text, with its 95% interval where there is one."""

@@ -12,6 +12,8 @@ from regard.tasks.declarations import Metric, ScoreTable
 if TYPE_CHECKING:
     from regard.metrics.bootstrap import Statistic
 
+Values = Mapping[str, Any]
+"""Plain values by key, as JSON has them."""
 SHOWN_DECODING = ("beam_size", "length_penalty", "iterations", "length_candidates")
 """Decoding settings that are shown beside a score."""
 
@@ -22,7 +24,7 @@ class Evaluation:
 
     name: str
     """The name of the set."""
-    metrics: Mapping[str, Any]
+    metrics: Values
     """Numbers by the key of their metric, and counts; None: undefined on this set."""
     scores: tuple[Score, ...] = ()
     """The main metrics with their signatures; the first one ranks models."""
@@ -32,13 +34,13 @@ class Evaluation:
     """Metrics as functions of how often each output counts: what intervals and paired tests are computed from."""
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     """95% confidence intervals of metrics, by bootstrap over the outputs."""
-    hashes: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    hashes: Values = field(default_factory=dict, repr=False)
     """The hashes that identify the set: `sources`, and a list of `references`."""
-    details: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """What is no number: metrics by label, confident errors, rules."""
-    decode: Mapping[str, Any] = field(default_factory=dict)
+    details: Values = field(default_factory=dict, repr=False)
+    """All but numbers: metrics by label, confident errors, rules."""
+    decode: Values = field(default_factory=dict)
     """The settings besides the model that the outputs depend on."""
-    decode_defaults: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    decode_defaults: Values = field(default_factory=dict, repr=False)
     """Their values in the checkpoint."""
     task: str = ""
     """The name of the task."""
@@ -75,14 +77,12 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def decoding_words(decode: Mapping[str, Any]) -> str:
+def decoding_words(decode: Values) -> str:
     """Return the decoding settings of a score in words."""
     return ", ".join(f"{name.replace('_', ' ')} {decode[name]}" for name in SHOWN_DECODING if name in decode)
 
 
-def score_table(
-    counted: tuple[str, str], metrics: Sequence[Metric], sets: Mapping[str, Mapping[str, Any]]
-) -> ScoreTable:
+def score_table(counted: tuple[str, str], metrics: Sequence[Metric], sets: Mapping[str, Values]) -> ScoreTable:
     """Return a table with a row for each set: its size, the loss, and every metric that any of them has."""
     key, label = counted
     loss = () if any(metric.label == "loss" for metric in metrics) else (Metric("loss", "loss"),)

@@ -15,6 +15,7 @@ from regard.models.word_vectors import WordVectorSettings
 from regard.pipelines.word_vectors import WordVectors
 from regard.progress import SILENT
 from regard.tasks.declarations import Context
+from regard.tasks.word_vectors.card import data_section
 from regard.tasks.word_vectors.checks import word_findings
 from regard.tasks.word_vectors.init_from import init_vectors
 from regard.tasks.word_vectors.map import plot_map, project
@@ -167,7 +168,7 @@ def test_the_card_has_tables_of_scores_and_the_sizes_of_the_text():
     lines = scores_of(record)
     assert "| all | 4 | 2 | 50.0 % |" in lines
     assert cells(lines, "analogies")[:4] == ["analogies", "2", "0.5000", "4"]
-    assert "| `books` | 12 | 1,000 | 800 | 50 |" in TASK.describe(card_of(record))
+    assert "| `books` | 12 | 1,000 | 800 | 50 |" in TASK.describe(card_of(record)) == data_section(card_of(record))
     pruned = run_record("vectors", {"train": COUNTS | {"pruned_below": 3}, "vocabulary": 50}, None, SOURCES)
     assert "regard evaluate runs/one --analogies FILE" in scores_of(pruned)[-1]
     assert any("3 occurrences or fewer may have been pruned" in line for line in TASK.describe(card_of(pruned)))

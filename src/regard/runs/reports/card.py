@@ -29,7 +29,7 @@ MARK = "<!-- Written by regard; `regard card` writes it anew, so changes made he
 def write_card(run: RunFolder, redraws: bool = True) -> Path:
     """Write a run's card and its curves from what the folder holds, and return the card's path.
 
-    Curves that are there already are drawn again only with `redraws`.
+    Curves that exist already are plotted again only with `redraws`.
     """
     path = run.path / CARD
     record = run.record

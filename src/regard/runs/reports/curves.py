@@ -59,11 +59,9 @@ def draw_curves(metrics: Sequence[dict[str, float]], path: Path, task: AnyTask, 
 
 
 def _draw(axis: Any, panel: CurvePanel, best_step: int | None) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     axis.set_title(panel.title, fontsize=10, loc="left")
     axis.set_xlabel("step", fontsize=8)
-    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axis.locator_params(axis="x", integer=True)
     axis.tick_params(labelsize=8)
     axis.grid(visible=True, alpha=0.3)
     for name, (steps, values) in panel.lines.items():

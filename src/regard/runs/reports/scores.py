@@ -1,8 +1,6 @@
 """The section of a card on scores: every evaluation of the run, on its own test sets and on other data."""
 
 import shlex
-from collections.abc import Mapping
-from typing import Any
 
 from regard.checkpoint.identity import model_hash
 from regard.config.records import check_record
@@ -13,7 +11,7 @@ from regard.runs.scores.passport import passports_of
 from regard.runs.store.folder import RunFolder
 from regard.tasks.card import CardInput
 from regard.tasks.contract import AnyTask
-from regard.tasks.evaluation import decoding_words, score_table
+from regard.tasks.evaluation import Values, decoding_words, score_table
 
 
 def scores_section(run: RunFolder, task: AnyTask, card: CardInput) -> list[str]:
@@ -56,9 +54,9 @@ def scores_section(run: RunFolder, task: AnyTask, card: CardInput) -> list[str]:
     return lines
 
 
-def evaluations_of(run: RunFolder, task: AnyTask, scores: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def evaluations_of(run: RunFolder, task: AnyTask, scores: Values) -> dict[str, Values]:
     """Return every evaluation of a run by the name of its passport; those of run.json where there is no passport."""
-    sets: dict[str, Mapping[str, Any]] = {}
+    sets: dict[str, Values] = {}
     for name, facts in passports_of(run).items():
         try:
             check_record(facts, name, task.scores, DataError, "a score passport")
@@ -70,7 +68,7 @@ def evaluations_of(run: RunFolder, task: AnyTask, scores: Mapping[str, Any]) -> 
     return own | sets
 
 
-def _context(values: Mapping[str, Any], best: str) -> tuple[Markdown | str, str, Markdown | str]:
+def _context(values: Values, best: str) -> tuple[Markdown | str, str, Markdown | str]:
     """Return decoding settings, checkpoint, and the hashes of the set of an evaluation."""
     checkpoint = values.get("checkpoint")
     which = "" if not checkpoint else "best" if checkpoint["sha256"] == best else "an earlier checkpoint"

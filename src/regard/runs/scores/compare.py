@@ -1,7 +1,6 @@
 """Two models, evaluations or passports compared on the same set by a paired bootstrap test."""
 
 from pathlib import Path
-from typing import Any
 
 from regard import registry
 from regard.errors import ConfigError
@@ -15,7 +14,7 @@ from regard.tasks.record import HashesRecord
 
 
 def compare(
-    first: Any, second: Any, *, test_set: str | None = None, device: str = "auto", progress: Progress = SILENT
+    first: object, second: object, *, test_set: str | None = None, device: str = "auto", progress: Progress = SILENT
 ) -> Comparison:
     """Return the paired bootstrap test of two systems on one set.
 

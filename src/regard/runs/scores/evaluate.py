@@ -19,7 +19,7 @@ from regard.runs.store.folder import RunFolder
 from regard.tasks.contract import AnyTask
 from regard.tasks.data import EvalSet, Prepared
 from regard.tasks.declarations import EvaluateOptions
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.record import RunRecord
 
 ROWS = "data"
@@ -27,14 +27,14 @@ ROWS = "data"
 
 
 def evaluate_sets(
-    model: Any,
-    data: Any = None,
+    model: object,
+    data: object = None,
     *,
     test_set: str | None = None,
-    against: Any = None,
+    against: object = None,
     out: str | Path | None = None,
     device: str = "auto",
-    options: EvaluateOptions | Mapping[str, Any] | None = None,
+    options: EvaluateOptions | Values | None = None,
     progress: Progress = SILENT,
 ) -> dict[str, Evaluation]:
     """Return the evaluation of a model on data or on its own test sets, by name, and write a passport for each.
@@ -67,7 +67,7 @@ def evaluate_sets(
         }
 
 
-def as_source(task: AnyTask, data: Any, folder: Path) -> Settings | None:
+def as_source(task: AnyTask, data: object, folder: Path) -> Settings | None:
     """Return data as the source of a set: settings, a path, their values by name, or rows, which go into a file."""
     if data is None or isinstance(data, Settings):
         return data

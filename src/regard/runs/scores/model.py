@@ -38,7 +38,7 @@ class EvaluatedModel:
         return self.origin.startswith(HUGGING_FACE)
 
 
-def task_of(model: Any) -> AnyTask:
+def task_of(model: object) -> AnyTask:
     """Return the task of a model, without loading one that is named by a path."""
     if isinstance(model, RunFolder):
         return find_task(model.record.task)
@@ -54,7 +54,7 @@ def task_of(model: Any) -> AnyTask:
     )
 
 
-def open_model(model: Any, device: str = "auto") -> EvaluatedModel:
+def open_model(model: object, device: str = "auto") -> EvaluatedModel:
     """Return a model with its pipeline."""
     task = task_of(model)
     if isinstance(model, RunFolder):

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +19,7 @@ from regard.data.sources.lines import lines_hash, read_lines
 from regard.errors import DataError
 from regard.progress import SILENT, Progress
 from regard.runs.store.folder import RunFolder
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.record import PassportRecord
 from regard.training.device.machine import Machine
 from regard.version import __version__
@@ -52,7 +51,7 @@ class Passport:
 
     @property
     def identity(self) -> list[Any]:
-        """What tells two passports of one model apart: the set, by name and contents, and the decoding settings."""
+        """The difference between passports of one model: the set, by name and contents, and the decoding settings."""
         record = self.record
         return [record.set, record.test_set.model_dump(), record.decode]
 
@@ -99,7 +98,7 @@ def _checkpoint(origin: str) -> dict[str, str]:
     return {"path": checkpoint, "sha256": model_hash(checkpoint)}
 
 
-def _with_casing(score: Mapping[str, Any]) -> dict[str, Any]:
+def _with_casing(score: Values) -> dict[str, Any]:
     """Return a score with its casing, where its signature has one."""
     signature = str(score["signature"])
     casing = {"casing": "lowercased" if "case:lc" in signature else "mixed"} if "case:" in signature else {}
@@ -144,7 +143,7 @@ def passports_of(run: RunFolder) -> dict[str, dict[str, Any]]:
     return passports
 
 
-def passport_path(folder: Path, passport: Passport, defaults: Mapping[str, Any], is_of_run: bool = False) -> Path:
+def passport_path(folder: Path, passport: Passport, defaults: Values, is_of_run: bool = False) -> Path:
     """Return the file of a passport: the set's name, with the decoding settings that are not the defaults.
 
     A passport of another set, of other settings or of another model is never overwritten; a run's own passports are
@@ -174,7 +173,7 @@ def _is_taken(path: Path, identity: list[Any], model: str | None, is_of_run: boo
 
 def keep_passport(
     passport: Passport,
-    defaults: Mapping[str, Any],
+    defaults: Values,
     path: Path | None,
     out: Path | None = None,
     progress: Progress = SILENT,

@@ -16,7 +16,7 @@ from regard.runs.scores.passport import read_passport
 from regard.tasks.contract import AnyTask
 from regard.tasks.data import EvalSet
 from regard.tasks.declarations import EvaluateOptions
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.record import HashesRecord
 
 
@@ -29,8 +29,8 @@ class ScoredSystem:
     count: int
     """Its number of outputs."""
     signatures: Mapping[str, str] | None = None
-    """How each metric was computed; None: as for the other system."""
-    decode: Mapping[str, Any] = field(default_factory=dict)
+    """The rule of each metric; None: those of the other system."""
+    decode: Values = field(default_factory=dict)
 
     @classmethod
     def of(cls, evaluation: Evaluation, name: str) -> "ScoredSystem":
@@ -75,7 +75,7 @@ def compare_systems(task: AnyTask, set_name: str, first: ScoredSystem, second: S
 class Rival:
     """The other system, opened before anything is computed, so that a mistake is reported at once."""
 
-    def __init__(self, task: AnyTask, against: Any, device: str) -> None:
+    def __init__(self, task: AnyTask, against: object, device: str) -> None:
         self.task = task
         self.system: ScoredSystem | None = None
         self.model: EvaluatedModel | None = None

@@ -24,7 +24,7 @@ from regard.tasks.declarations import (
 )
 from regard.tasks.elmo.records import ElmoFacts, ElmoReport
 from regard.tasks.elmo.settings import ElmoRunSettings
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.record import RunRecord, ScoresRecord
 from regard.tasks.text.settings import CONTINUED_RATE
 
@@ -149,7 +149,7 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
 
         return retokenized(chosen, pipeline.tokenizer, folder, progress)
 
-    def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
         """Return the size of the output vocabulary and of the windows."""
         first = next(iter(scores.values()))
         return [

@@ -16,7 +16,7 @@ from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.data import EvalSet, Prepared
 from regard.tasks.declarations import Context, EvaluateOptions, LoadOptions, LossCurve, ScoreTable
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName, describe_mix
 from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores
@@ -250,19 +250,19 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
         return output_statistics(self, pipeline.bundle, chosen, outputs)
 
-    def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
         """Return the weights of an ELMo's layers."""
         mix = next(iter(scores.values())).get("mix")
         return [f"learned weights of the layers: {describe_mix(mix)}"] if mix else []
 
-    def score_tables(self, name: str, values: Mapping[str, Any]) -> list[ScoreTable]:
+    def score_tables(self, name: str, values: Values) -> list[ScoreTable]:
         """Return the metrics of each label."""
         classes = HeadScores.model_validate(values).classes
         rows = [(each.label, f"{each.count:,}", *each.numbers) for each in classes]
         header = ("label", "examples", "precision", "recall", "F1")
         return [ScoreTable(f"{name} by label", header, rows)] if rows else []
 
-    def score_details(self, card: "CardInput", name: str, values: Mapping[str, Any]) -> list[str]:
+    def score_details(self, card: "CardInput", name: str, values: Values) -> list[str]:
         """Return the metrics of each label, the confusion matrix and the most confident errors of a set."""
         from regard.tasks.finetune.card import score_details
 

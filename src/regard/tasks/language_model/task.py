@@ -25,7 +25,7 @@ from regard.tasks.declarations import (
     Operation,
     Wording,
 )
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.results import Completion, TextScore
 from regard.tasks.language_model.settings import LanguageSettings
@@ -162,7 +162,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
 
         return retokenized(chosen, pipeline.tokenizer, folder, progress)
 
-    def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
         """Return the windows that the text was evaluated in."""
         first = next(iter(scores.values()))["decode"]
         return [f"evaluated in windows of {first['window']:,} tokens, stride {first['stride']:,}"]

@@ -25,7 +25,7 @@ from regard.tasks.declarations import (
     Operation,
     Wording,
 )
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport
 from regard.tasks.masked_lm.settings import MaskedSettings
 from regard.tasks.record import RunRecord, ScoresRecord
@@ -154,7 +154,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
         sentences = MaskedFacts.read(pipeline.bundle).sentences
         return retokenized(chosen, pipeline.tokenizer, folder, progress, sentences)
 
-    def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
         """Return the rule of masking."""
         return [f"masking: {next(iter(scores.values()))['rule']}"]
 

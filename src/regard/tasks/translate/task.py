@@ -25,7 +25,7 @@ from regard.tasks.declarations import (
     Operation,
     Wording,
 )
-from regard.tasks.evaluation import Evaluation, decoding_words
+from regard.tasks.evaluation import Evaluation, Values, decoding_words
 from regard.tasks.record import RunRecord, ScoresRecord
 from regard.tasks.translate.records import PairReport, TranslateFacts
 from regard.tasks.translate.results import PairScore, Translation
@@ -224,7 +224,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
 
         return set_hashes(chosen)
 
-    def score_lines(self, scores: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
         """Return the signature of each metric, scores as papers compute them, and the decoding settings."""
         first = next(iter(scores.values()))
         lines = [f"{score['name']}: {score['signature']}" for score in first["scores"]]

@@ -1,7 +1,7 @@
 """The task `vectors`: running text in, a vector for each word out (word2vec)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ from regard.tasks.declarations import (
     ScoreTable,
     Wording,
 )
-from regard.tasks.evaluation import Evaluation
+from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.record import RunRecord
 from regard.tasks.word_vectors.records import VectorScores, WordReport, WordVectorFacts
 from regard.tasks.word_vectors.settings import VectorEvaluationSettings, VectorSettings
@@ -157,7 +157,7 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
 
         return set_hashes(chosen)
 
-    def score_tables(self, name: str, values: Mapping[str, Any]) -> list[ScoreTable]:
+    def score_tables(self, name: str, values: Values) -> list[ScoreTable]:
         """Return the accuracy on each section of analogies."""
         from regard.tasks.word_vectors.evaluate import section_table
 
