@@ -21,7 +21,7 @@ def meant(pairs):
     return [pair.target for pair in pairs[:120]]
 
 
-def tests(first, second, targets, names=("BLEU", "chrF", "TER"), resamples=1000, seed=12345):
+def paired_tests(first, second, targets, names=("BLEU", "chrF", "TER"), resamples=1000, seed=12345):
     """Return the paired tests of two lists of hypotheses."""
     references = [[target] for target in targets]
     (scores, one), (_, other) = (scores_and_statistics(each, references, names) for each in (first, second))
@@ -41,7 +41,7 @@ def test_what_has_no_difference_in_its_interval_cannot_be_told_apart():
 
 def test_the_scores_are_those_of_the_corpus(meant):
     first, second = corrupted(meant, 0.1, 1), corrupted(meant, 0.3, 2)
-    found = tests(first, second, meant, resamples=50)
+    found = paired_tests(first, second, meant, resamples=50)
     for hypotheses, side in ((first, "first"), (second, "second")):
         for difference, score in zip(found, translation_scores(hypotheses, one_each(meant)), strict=True):
             assert getattr(difference, side) == pytest.approx(score.value, abs=1e-9)
@@ -49,7 +49,7 @@ def test_the_scores_are_those_of_the_corpus(meant):
 
 
 def test_a_better_system_is_told_from_a_worse_one_in_every_metric(meant):
-    for found in tests(corrupted(meant, 0.1, 1), corrupted(meant, 0.3, 2), meant):
+    for found in paired_tests(corrupted(meant, 0.1, 1), corrupted(meant, 0.3, 2), meant):
         assert found.is_significant and found.first_is_better and found.p == pytest.approx(1 / 1001)
         assert found.interval.low < found.value < found.interval.high
         assert found.first_interval.low < found.first < found.first_interval.high
@@ -59,14 +59,14 @@ def test_a_better_system_is_told_from_a_worse_one_in_every_metric(meant):
 
 def test_systems_that_say_the_same_do_not_differ(meant):
     said = corrupted(meant, 0.2, 1)
-    for found in tests(said, said, meant, resamples=100):
+    for found in paired_tests(said, said, meant, resamples=100):
         assert found.p == 1 and found.value == 0 and found.interval == (0, 0) and not found.first_is_better
 
 
 def test_chance_is_called_a_difference_about_as_often_as_it_says(meant):
     """Of pairs of equally good systems, one in twenty should fall under p = 0.05."""
     alarms = [
-        tests(
+        paired_tests(
             corrupted(meant[:40], 0.3, 2 * trial), corrupted(meant[:40], 0.3, 2 * trial + 1), meant[:40], ["TER"], 100
         )[0].is_significant
         for trial in range(120)
@@ -79,7 +79,7 @@ def test_the_resampled_scores_are_sacrebleu_s(meant):
     from sacrebleu.significance import PairedTest
 
     first, second = corrupted(meant, 0.2, 1), corrupted(meant, 0.22, 2)
-    (ours,) = tests(first, second, meant, ["BLEU"])
+    (ours,) = paired_tests(first, second, meant, ["BLEU"])
     _, theirs = PairedTest([("b", second), ("a", first)], {"BLEU": BLEU()}, [meant], "bs", 1000)()
     baseline, system = theirs["BLEU"]
     assert ours.first == pytest.approx(system.score, abs=1e-4)
@@ -90,7 +90,7 @@ def test_the_resampled_scores_are_sacrebleu_s(meant):
 
 def test_the_same_seed_gives_the_same_answer_and_another_seed_another(meant):
     first, second = corrupted(meant, 0.2, 1), corrupted(meant, 0.22, 2)
-    one, again, other = (tests(first, second, meant, ["BLEU"], 200, seed)[0] for seed in (1, 1, 2))
+    one, again, other = (paired_tests(first, second, meant, ["BLEU"], 200, seed)[0] for seed in (1, 1, 2))
     assert one == again and one.interval != other.interval
 
 
