@@ -23,7 +23,9 @@ def test_the_command_line_starts_without_torch():
 def test_the_public_names_are_there():
     import regard
 
-    functions = "train resume load load_encoder evaluate compare plan doctor race transfer export runs tasks presets recipes"
+    functions = (
+        "train resume load load_encoder evaluate compare plan doctor race transfer export runs tasks presets recipes"
+    )
     classes = (
         "Run Pipeline Result Translator Generator Encoder Classifier Regressor Tagger QuestionAnswerer "
         "MultipleChoice WordVectors Evaluation Comparison Trace Settings"
