@@ -20,9 +20,9 @@ def small_gpt():
 def test_weights_of_a_text_are_causal_and_add_up_to_1():
     model, text = small_gpt(), random_tokens(1, 6)[0]
     trace = record_text(model, text, {"text": ["x"] * 6})
-    assert trace.layers("decoder", "self") == 2
+    assert trace.layers("self") == 2
     for layer in range(2):
-        weights = trace.attention("decoder", "self", layer)
+        weights = trace.attention("self", layer)
         assert weights.shape == (4, 6, 6) and np.abs(weights.sum(-1) - 1).max() < 1e-5
         assert (np.triu(weights, 1) == 0).all()
 
@@ -30,8 +30,8 @@ def test_weights_of_a_text_are_causal_and_add_up_to_1():
 def test_weights_of_a_translation_are_queries_of_the_target_and_keys_of_the_source():
     source, target = random_tokens(1, 5)[0], random_tokens(1, 3, seed=1)[0]
     trace = record_translation(small_transformer(), source, target, {}, ["*.weights"])
-    assert trace.attention("decoder", "cross").shape == (4, 3, 5)
-    assert trace.attention("encoder", "self").shape == (4, 5, 5)
+    assert trace.attention("cross").shape == (4, 3, 5)
+    assert trace.attention("encoder").shape == (4, 5, 5)
 
 
 def test_patterns_select_probes_and_an_unknown_name_is_refused_with_all_names():
@@ -72,13 +72,19 @@ def test_a_model_has_one_lock_which_recording_holds():
     assert entered.is_set()
 
 
-def test_models_without_probes_are_refused():
-    plain, text = nn.Linear(2, 2), torch.zeros(3, dtype=torch.long)
-    with pytest.raises(
-        ConfigError, match=r"^inspect: this model has no attention weights; use a model of the family gpt.$"
-    ):
-        record_text(plain, text, {})
-    with pytest.raises(
-        ConfigError, match=r"^inspect: this model has no attention weights; use one with model.alignment.$"
-    ):
-        record_translation(plain, text, text, {})
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(4, 3)
+
+    def hidden_states(self, tokens, segments=None):
+        return self.table(tokens)
+
+
+def test_models_without_probes_give_their_hidden_states():
+    plain, text = Plain(), torch.tensor([1, 0, 2])
+    trace = record_text(plain, text, {"text": ["b", "a", "c"]})
+    assert list(trace.arrays) == ["hidden"] and trace.kinds == ()
+    assert (trace.arrays["hidden"] == plain.table.weight[[1, 0, 2]].detach().numpy()).all()
+    with pytest.raises(ConfigError, match=r"inspect: no probe is named hidden\.0; this model has none"):
+        record_text(plain, text, {}, ["hidden.0"])

@@ -193,8 +193,8 @@ def test_a_word_in_two_texts_is_another_in_each_but_not_in_the_table(encoder):
 def test_what_it_does_can_be_looked_at(encoder, tokenizer):
     trace = encoder.inspect("the [MASK] sleeps", "a dog")
     assert trace.tokens["text"] == ["[CLS]", "the", "[MASK]", "sleeps", "[SEP]", "a", "dog", "[SEP]"]
-    assert trace.layers("encoder", "self") == 2
-    weights = trace.attention("encoder", "self", layer=0)
+    assert trace.layers("self") == 2
+    weights = trace.attention("self", layer=0)
     assert weights.shape == (4, 8, 8)
     np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
     states = encoder.inspect("the dog", probes=["embedded", "hidden.*"]).arrays

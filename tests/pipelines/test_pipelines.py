@@ -143,6 +143,16 @@ def test_what_a_model_cannot_do_is_refused_in_one_sentence(case):
         assert str(error.value).startswith(f"{name}: this model is {noun}, which ")
 
 
+def test_a_forward_pass_can_be_inspected(case):
+    pipeline = case.make()
+    trace = pipeline.inspect(*case.rows[0])
+    count = len(trace.tokens["text"])
+    assert trace.kinds == ("self",) and trace.attention().shape[1:] == (count, count)
+    assert abs(trace.attention().sum(-1) - 1).max() < 1e-4 and count > 4
+    with pytest.raises(DataError, match="inspect is empty; give some text"):
+        pipeline.inspect(*(" " if isinstance(value, str) else value for value in case.rows[0]))
+
+
 def test_the_name_of_a_pipeline_has_model_parameters_device_and_path(case):
     pipeline = case.make()
     pipeline.origin = "runs/mine"

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from nasty import NASTY
+from regard.nn.probes.attention_layer import AttentionLayer
 from regard.reporting.markdown import code, table
-from regard.runs.reports.attention import AttentionLayer, draw_attention
 from regard.runs.reports.scores import scores_section
 from regard.runs.store.folder import RunFolder
 from regard.runs.train import train
@@ -126,7 +126,7 @@ def test_tokens_of_all_kinds_are_drawn_with_their_weights(tmp_path, ending):
 
     count = len(NASTY)
     layer = AttentionLayer("self", 0, 1, NASTY, NASTY, np.full((1, count, count), 1 / count, np.float32))
-    draw_attention(layer, [None], tmp_path / f"a.{ending}")
+    layer.plot([None], tmp_path / f"a.{ending}")
     if ending == "svg":
         ElementTree.parse(tmp_path / "a.svg")
 

@@ -3,7 +3,7 @@
 import fnmatch
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,8 @@ from regard.errors import ConfigError
 from regard.nn.probes.probe import Listener, listening, probes
 from regard.nn.probes.trace import Trace
 
+WEIGHTS = ("*.weights",)
+"""The probes of attention weights."""
 _locks: "weakref.WeakKeyDictionary[nn.Module, threading.Lock]" = weakref.WeakKeyDictionary()
 
 
@@ -30,15 +32,12 @@ def record_translation(
     source: Tensor,
     target: Tensor,
     tokens: dict[str, list[str]],
-    names: Sequence[str] = ("*.weights",),
+    names: Sequence[str] = WEIGHTS,
 ) -> Trace:
-    """Return the values at the named probes (shell patterns) for one source (S,) and its target (T,)."""
-    if not probes(model):
-        raise ConfigError("inspect: this model has no attention weights; use one with model.alignment.")
+    """Return the values at the named probes (shell patterns) for one source (S,) and the target tokens read (T,)."""
     token_mask = torch.ones_like(source, dtype=torch.bool)
-    with recording(model, names) as arrays:
-        model.decode(target[None], model.encode(source[None], token_mask[None]))
-    return Trace(tokens, arrays)
+    run = lambda: model.decode(target[None], model.encode(source[None], token_mask[None]))
+    return Trace(tokens, _recorded(model, names, run))
 
 
 @torch.inference_mode()
@@ -46,18 +45,28 @@ def record_text(
     model: Any,
     text: Tensor,
     tokens: dict[str, list[str]],
-    names: Sequence[str] = ("*.weights",),
+    names: Sequence[str] = WEIGHTS,
     segments: Tensor | None = None,
 ) -> Trace:
     """Return the values at the named probes (shell patterns) for one text (T,).
 
     A text encoder also takes the segments (T,).
     """
-    if not probes(model):
-        raise ConfigError("inspect: this model has no attention weights; use a model of the family gpt.")
+    inputs = (text[None],) if segments is None else (text[None], segments[None])
+    return Trace(tokens, _recorded(model, names, lambda: model.hidden_states(*inputs)))
+
+
+def _recorded(model: Any, names: Sequence[str], run: Callable[[], Tensor]) -> dict[str, NDArray[np.float32]]:
+    """Return the values at the named probes; of a model without attention, all of them, or its hidden states."""
+    known = probes(model)
+    if tuple(names) == WEIGHTS and not any(fnmatch.fnmatch(name, WEIGHTS[0]) for name in known):
+        if not known:
+            with exclusive(model):
+                return {"hidden": run()[0].float().cpu().numpy()}
+        names = tuple(known)
     with recording(model, names) as arrays:
-        model.hidden_states(text[None]) if segments is None else model.hidden_states(text[None], segments[None])
-    return Trace(tokens, arrays)
+        run()
+    return arrays
 
 
 @contextmanager
@@ -78,7 +87,7 @@ def recording(model: Any, names: Sequence[str]) -> Iterator[dict[str, NDArray[np
     }
     if not listeners:
         raise ConfigError(
-            f"inspect: no probe is named {' or '.join(names)}; this model has {', '.join(probes(model))}."
+            f"inspect: no probe is named {' or '.join(names)}; this model has {', '.join(probes(model)) or 'none'}."
         )
     with exclusive(model), listening(listeners):
         was_training = model.training

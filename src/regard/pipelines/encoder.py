@@ -16,7 +16,7 @@ from regard.data.sources.lines import is_text
 from regard.errors import ConfigError, DataError
 from regard.inspection.hidden_states import read_layers
 from regard.inspection.logit_lens import record_lens
-from regard.inspection.record import record_text
+from regard.inspection.record import WEIGHTS, record_text
 from regard.models.heads import ModelWithHead
 from regard.nn.inference.memory import retry_smaller
 from regard.nn.inference.prepacked import packed
@@ -269,7 +269,7 @@ class Encoder:
         table = self.model.embedding.table.weight.detach().float().cpu().numpy()
         return [table[self._with_specials(ids)] for ids in self.tokenizer.encode_batch(texts)]
 
-    def inspect(self, text: str, second: str | None = None, probes: Sequence[str] = ("*.weights",)) -> Trace:
+    def inspect(self, text: str, second: str | None = None, probes: Sequence[str] = WEIGHTS) -> Trace:
         """Return a trace of the model's forward pass over a text or a pair of texts; [MASK] in them is a mask."""
         row, segments, tokens = self._row("inspect", text, second)
         return record_text(self.model, row, tokens, probes, segments)
@@ -285,7 +285,7 @@ class Encoder:
         first = self._with_specials(self._ids(text, name))
         after = [] if second is None else [*self._ids(second, name), self.tokenizer.eos_id]
         ids = [*first, *after]
-        if len(ids) > self.model.max_positions:
+        if self.model.max_positions is not None and len(ids) > self.model.max_positions:
             raise DataError(
                 f"{name}: the text has {len(ids):,} tokens with special tokens, but this model takes "
                 f"{self.model.max_positions:,} at most; shorten it."

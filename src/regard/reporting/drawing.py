@@ -3,7 +3,12 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+    from matplotlib.image import AxesImage as AxesImage
 
 
 @contextmanager
@@ -22,7 +27,7 @@ def literal_text(settings: dict[str, Any] | None = None) -> Iterator[None]:
         yield
 
 
-def new_figure(width: float, height: float, **options: Any) -> Any:
+def new_figure(width: float, height: float, **options: Any) -> "Figure":
     """Return an empty matplotlib figure of that size in inches; fill and save it inside `literal_text`."""
     # matplotlib takes most of a second to load, and only a plot needs it.
     from matplotlib.backends.backend_agg import FigureCanvasAgg

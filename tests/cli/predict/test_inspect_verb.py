@@ -9,10 +9,8 @@ from commands import bad, good
 from elmos import elmo_bundle
 from encoder_folders import bert_tokenizer, small_encoder_bundle
 from generators import language_bundle, tokenizer_of
+from head_bundles import head_bundle
 from regard.checkpoint.bundle import write_bundle
-from regard.errors import ConfigError
-from regard.nn.probes.trace import Trace
-from regard.runs.reports.attention import attention_layer
 from regard.tasks.load import load, load_encoder
 
 GERMAN = "Der Hund schläft."
@@ -37,9 +35,9 @@ def test_a_translator_shows_the_source_tokens_that_each_output_token_attends_to(
         line.split("\t") for line in good("inspect", quick_run.path, GERMAN, "The dog sleeps.", "-k", 2).splitlines()
     ]
     trace = load(quick_run.path, "cpu", task="translate").inspect(GERMAN, "The dog sleeps.")
-    weights = trace.attention("decoder", "cross").mean(0)
+    weights = trace.attention("cross").mean(0)
     assert lines[0][:2] == ["output", "attends to"] and lines[-1][0] == "</s>"
-    assert [line[0] for line in lines[1:-1]] == trace.tokens["target"][1:]
+    assert [line[0] for line in lines[1:]] == trace.tokens["target"]
     for line, row in zip(lines[1:], weights, strict=True):
         best = np.argsort(-row, kind="stable")[:2]
         assert line[1:] == [f"{trace.tokens['source'][place]} {row[place]:.2f}" for place in best]
@@ -113,8 +111,15 @@ def test_a_model_without_attention_is_told(tmp_path):
     write_bundle(tmp_path / "elmo", elmo_bundle())
     for words in ([], ["--json"], ["--out", tmp_path / "a.png"]):
         assert bad("inspect", tmp_path / "elmo", "the dog", *words) == (
-            "inspect: an ELMo consists of LSTMs and has no attention weights; use a BERT or a GPT."
+            "attention: this model has none; give a Transformer, a GPT, a BERT or the like."
         )
     assert not (tmp_path / "a.png").exists()
-    with pytest.raises(ConfigError, match="attention: this model has none; give"):
-        attention_layer(Trace({"text": ["a"]}, {}))
+    hidden = load(tmp_path / "elmo", task="elmo").inspect("the dog")
+    assert hidden.kinds == () and all(len(each) == len(hidden.tokens["text"]) for each in hidden.arrays.values())
+
+
+def test_a_fine_tuned_model_is_inspected_like_any_other(tmp_path):
+    write_bundle(tmp_path / "labels", head_bundle("classify"))
+    found = json.loads(good("inspect", tmp_path / "labels", "the film was good", "--json"))
+    assert found["attention"] == "self" and found["queries"] == found["keys"]
+    assert "a classifier has no logit lens" in bad("inspect", tmp_path / "labels", "the film", "--logit-lens")

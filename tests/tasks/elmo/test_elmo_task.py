@@ -150,7 +150,6 @@ def test_the_vector_of_a_word_depends_on_its_context_above_layer_0():
     "name, sentence",
     [
         ("fill", "fill: an ELMo predicts neighboring words, not masked ones; use a BERT."),
-        ("inspect", "inspect: an ELMo consists of LSTMs and has no attention weights; use a BERT or a GPT."),
         ("logit_lens", "logit_lens: the layers of an ELMo have no common residual stream; use a BERT or a GPT."),
     ],
 )

@@ -211,9 +211,9 @@ def test_next_tokens_are_those_of_every_position(generator):
 def test_inspection_gives_the_attention_of_every_layer_and_head(generator):
     trace = generator.inspect("Anna had a dog.")
     count = len(trace.tokens["text"])
-    assert trace.tokens["text"][0] == "</s>" and trace.layers("decoder", "self") == 2
+    assert trace.tokens["text"][0] == "</s>" and trace.layers("self") == 2
     for layer in (0, 1, -1):
-        weights = trace.attention("decoder", "self", layer)
+        weights = trace.attention("self", layer)
         assert weights.shape == (4, count, count)
         assert np.allclose(weights.sum(-1), 1, atol=1e-5) and np.allclose(np.triu(weights, 1), 0)
     hidden = generator.inspect("Anna", probes=["hidden.*", "blocks.0.attention.heads"])
@@ -247,10 +247,8 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
     long = "Anna had a dog. " * 20
     count = len(generator.tokenizer.encode(long).ids) + 1
     too_long = f"the text has {count} tokens including EOS before it, but this model takes 24 at most; shorten it."
+    assert len(recurrent.inspect("Anna").arrays["hidden"]) == len(recurrent.inspect("Anna").tokens["text"])
     refused = {
-        "inspect: this model has no attention weights; use a model of the family gpt.": (
-            lambda: recurrent.inspect("Anna")
-        ),
         "logit_lens: this model has no residual stream; use a model of the family gpt or bert.": (
             lambda: recurrent.logit_lens("Anna")
         ),

@@ -60,12 +60,12 @@ def test_the_trace_shows_what_the_last_pass_looked_at(translator):
     trace = translator.inspect(SENTENCES[0])
     source, target = len(trace.tokens["source"]), len(trace.tokens["target"])
     heads = translator.bundle.settings.heads
-    assert trace.attention("decoder", "cross", layer=-1).shape == (heads, target, source)
-    own = trace.attention("decoder", "self", layer=0)
+    assert trace.attention("cross", layer=-1).shape == (heads, target, source)
+    own = trace.attention("decoder", layer=0)
     assert own.shape == (heads, target, target) and np.triu(own, 1).max() > 0  # it looks ahead
     given = translator.inspect(SENTENCES[0], "The small dog sleeps.")
     assert given.tokens["target"][-1] == "</s>" and "passes.0" not in given.tokens
-    assert given.attention("decoder", "cross").shape[1] == len(given.tokens["target"])
+    assert given.attention("cross").shape[1] == len(given.tokens["target"])
     before = translator(SENTENCES[1]).candidates
     translator.inspect(SENTENCES[1])
     assert translator(SENTENCES[1]).candidates == before

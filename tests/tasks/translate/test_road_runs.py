@@ -52,10 +52,10 @@ def test_a_run_is_trained_averaged_scored_and_looked_into(preset, tmp_path):
     (score,) = translator.score([(text, "The little dog sleeps.")])
     assert score.log_probability < 0
     if preset == "lstm":
-        with pytest.raises(ConfigError, match="inspect: this model has no attention weights; use one with"):
-            translator.inspect(text)
+        trace = translator.inspect(text)
+        assert trace.kinds == () and len(trace.arrays["hidden"]) == len(trace.tokens["target"])
         return
-    weights = translator.inspect(text, "The little dog sleeps.").attention("decoder", "cross")
+    weights = translator.inspect(text, "The little dog sleeps.").attention("cross")
     np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
     assert translator(text, beam_size=2, coverage_penalty=0.2).candidates
 

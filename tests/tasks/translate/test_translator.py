@@ -60,17 +60,18 @@ def test_inspection_gives_all_three_attentions(translator):
     trace = translator.inspect("Der kleine Hund schläft.", "The small dog sleeps.")
     source, target = len(trace.tokens["source"]), len(trace.tokens["target"])
     heads = translator.bundle.settings.heads
-    assert trace.attention("decoder", "cross", layer=-1).shape == (heads, target, source)
-    assert trace.attention("encoder", "self", layer=0).shape == (heads, source, source)
-    own = trace.attention("decoder", "self", layer=0)
+    assert trace.attention("cross", layer=-1).shape == (heads, target, source)
+    assert trace.attention("encoder", layer=0).shape == (heads, source, source)
+    own = trace.attention("decoder", layer=0)
     assert own.shape == (heads, target, target)
     assert np.allclose(own.sum(-1), 1, atol=1e-5) and np.allclose(np.triu(own, 1), 0)
-    assert trace.tokens["source"][-1] == "</s>" and trace.tokens["target"][0] == "<s>"
+    assert trace.tokens["source"][-1] == "</s>" and trace.tokens["target"][-1] == "</s>"
+    assert trace.tokens["input"] == ["<s>", *trace.tokens["target"][:-1]]
 
 
 def test_inspection_without_a_target_looks_at_the_model_s_own_translation(translator):
     trace = translator.inspect(SENTENCES[0])
-    assert tuple(trace.tokens["target"][1:]) == translator(SENTENCES[0]).tokens
+    assert tuple(trace.tokens["target"][:-1]) == translator(SENTENCES[0]).tokens
 
 
 def test_looking_changes_nothing(translator):
@@ -95,12 +96,10 @@ def test_what_is_recorded_is_what_the_model_does(translator):
 def test_questions_that_have_no_answer_are_told(translator):
     trace = translator.inspect("Ja.")
     with pytest.raises(ConfigError) as error:
-        trace.attention("encoder", "cross")
-    assert str(error.value) == (
-        'attention: there is no "encoder" "cross"; choose from "encoder" "self", "decoder" "self", "decoder" "cross".'
-    )
-    with pytest.raises(ConfigError, match="layer: 7 is out of range, this model has 1 decoder layers with cross"):
-        trace.attention("decoder", "cross", layer=7)
+        trace.attention("self")
+    assert str(error.value) == "attention: this model has no self attention; it has cross and encoder and decoder."
+    with pytest.raises(ConfigError, match="layer: 7 is out of range, this model has 1 layers with cross"):
+        trace.attention("cross", layer=7)
     with pytest.raises(ConfigError, match="inspect: no probe is named nothing"):
         translator.inspect("Ja.", probes=["nothing"])
     with pytest.raises(DataError, match="inspect: the source is empty; give it a sentence."):

@@ -51,7 +51,6 @@ def inspect(
     """
     from regard.cli.console import print_line
     from regard.errors import ConfigError
-    from regard.runs.reports.attention import attention_layer, draw_attention
     from regard.tasks.translate.mask_predict import MaskPredictTranslator
     from regard.training.device.machine import use_threads
 
@@ -71,12 +70,10 @@ def inspect(
     if logit_lens:
         _print_lens(model.logit_lens(*texts, count=top), model.tokenizer, json)
         return
-    layer_weights = attention_layer(
-        model.inspect(*texts), attention, layer, not isinstance(model, MaskPredictTranslator)
-    )
+    layer_weights = model.inspect(*texts).layer(attention, layer)
     if out is not None:
         count = len(layer_weights.weights)
-        draw_attention(layer_weights, [*(range(count) if head is None and count > 1 else [head])], out)
+        layer_weights.plot([*(range(count) if head is None and count > 1 else [head])], out)
     if json:
         _print_weights(layer_weights, head)
     elif out is not None:
@@ -89,19 +86,16 @@ def _load(run: str, device: str | None, has_second: bool, logit_lens: bool) -> A
     """Return the model, if it supports the requested view."""
     from regard.errors import ConfigError
     from regard.pipelines.encoder import Encoder
+    from regard.tasks.contract import find_task
     from regard.tasks.language_model.pipeline import Generator
     from regard.tasks.load import load
-    from regard.tasks.translate.pipeline import Translator
 
     model = load(run, device=device or "auto")
-    if not isinstance(model, Encoder | Generator | Translator):
-        raise ConfigError(
-            f"{run}: a fine-tuned model cannot be inspected yet; give a translator, a language model or BERT."
-        )
     if has_second and isinstance(model, Generator):
         raise ConfigError("A language model takes one text; leave out the second.")
-    if logit_lens and isinstance(model, Translator):
-        raise ConfigError(f"{run}: a translator has no logit lens; give a language model or BERT.")
+    if logit_lens and not isinstance(model, Encoder | Generator):
+        noun = find_task(model.bundle.task).wording.noun
+        raise ConfigError(f"{run}: {noun} has no logit lens; give a language model or BERT.")
     return model
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from regard.config.schema import Doc
-from regard.data.encoding.question_windows import encode_questions
+from regard.data.encoding.question_windows import EncodedQuestions, encode_questions
 from regard.data.sources.squad import QuestionRow, question_columns
 from regard.data.sources.tables import read_rows
 from regard.errors import ConfigError
@@ -115,13 +115,18 @@ class QuestionAnswerer(HeadPipeline[QuestionAndContext, AnswerOptions, Answer]):
     ) -> list[Answer]:
         """Return the answer to each question: none where null_score_gap exceeds the threshold."""
         facts, threshold = AnswerFacts.read(self.bundle), options.threshold
-        questions = [QuestionRow(str(number), row.question, row.context, ()) for number, row in enumerate(rows)]
-        encoded = encode_questions(questions, self.tokenizer, self.template, self.max_length, facts.stride, progress)
+        encoded = self.encode(rows, progress)
         scores = self._scores(encoded, progress)
         count = max(options.count, CANDIDATES)
         candidates = search_answers(encoded, scores, len(rows), facts.max_answer_tokens, count)
         limit = (facts.threshold if threshold is None else threshold) if facts.has_unanswerable else None
         return [build_answer(row, each, limit, options.count) for row, each in zip(rows, candidates, strict=True)]
+
+    def encode(self, rows: Sequence[QuestionAndContext], progress: Progress = SILENT) -> EncodedQuestions:
+        """Return questions with the windows of their contexts as ids."""
+        questions = [QuestionRow(str(number), row.question, row.context, ()) for number, row in enumerate(rows)]
+        stride = AnswerFacts.read(self.bundle).stride
+        return encode_questions(questions, self.tokenizer, self.template, self.max_length, stride, progress)
 
     def read_table(
         self, path: str, columns: Mapping[str, str | int], progress: Progress

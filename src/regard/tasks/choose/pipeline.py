@@ -91,15 +91,19 @@ class MultipleChoice(HeadPipeline[ChoiceRow, ChoiceOptions, ChoiceResult]):
         self, rows: Sequence[ChoiceRow], options: ChoiceOptions, progress: Progress = SILENT
     ) -> list[ChoiceResult]:
         """Return the most probable choice of each row."""
-        stripped = [
-            MultipleChoiceRow(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1)
-            for each in rows
-        ]
-        scores = self._scores(encode_choice_rows(self.bundle, stripped), progress)
+        scores = self._scores(self.encode(rows), progress)
         return [
             ChoiceResult(row, int(each.argmax()), tuple(softmax(each).tolist()))
             for row, each in zip(rows, scores, strict=True)
         ]
+
+    def encode(self, rows: Sequence[ChoiceRow], progress: Progress = SILENT) -> EncodedExamples:
+        """Return contexts with their choices as ids."""
+        stripped = [
+            MultipleChoiceRow(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1)
+            for each in rows
+        ]
+        return encode_choice_rows(self.bundle, stripped, progress)
 
     def read_table(
         self, path: str, columns: Mapping[str, str | int], progress: Progress

@@ -34,10 +34,6 @@ class ElmoEncoder(Encoder):
         """Refuse: there is no masked-LM head."""
         raise ConfigError("fill: an ELMo predicts neighboring words, not masked ones; use a BERT.")
 
-    def inspect(self, *_: Any, **__: Any) -> Any:
-        """Refuse: there are no attention weights to record."""
-        raise ConfigError("inspect: an ELMo consists of LSTMs and has no attention weights; use a BERT or a GPT.")
-
     def logit_lens(self, *_: Any, **__: Any) -> Any:
         """Refuse: its layers have no common residual stream."""
         raise ConfigError("logit_lens: the layers of an ELMo have no common residual stream; use a BERT or a GPT.")

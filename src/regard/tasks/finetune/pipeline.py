@@ -5,15 +5,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import numpy as np
+
 from regard.checkpoint.bundle import Bundle
+from regard.data.encoding.inputs import VarlenInputs
 from regard.data.encoding.labeled import EncodedExamples, encode_texts
 from regard.data.encoding.templates import SequenceTemplate
 from regard.errors import DataError
-from regard.inspection.record import exclusive
+from regard.inspection.record import WEIGHTS, exclusive, record_text
 from regard.models.families import is_bidirectional
+from regard.nn.probes.trace import Trace
 from regard.pipelines.base import Options, Pipeline, Result
 from regard.pipelines.head_scores import Encoded, Scores, head_outputs
-from regard.pipelines.inputs import TextRow, check_text
+from regard.pipelines.inputs import TextRow, as_row, check_text, split_rows
 from regard.progress import SILENT, Progress
 from regard.tasks.finetune.records import HeadFacts, TextFacts
 
@@ -61,6 +65,26 @@ class HeadPipeline(Pipeline[R, O, A]):
         """Padded tokens of a batch."""
         return BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
 
+    @abstractmethod
+    def encode(self, rows: Sequence[R], progress: Progress = SILENT) -> Encoded:
+        """Return rows as ids."""
+
+    def inspect(self, *inputs: object, probes: Sequence[str] = WEIGHTS) -> Trace:
+        """Return a trace of the body's forward pass over the first sequence of one row.
+
+        A model without attention records its hidden states.
+        """
+        row = as_row(self.row, self.inputs, split_rows(inputs)[0][0], "inspect")
+        self.check(row, self.options(), "inspect")
+        reading = self.encode([row]).batch(np.arange(1)).reading
+        if isinstance(reading, VarlenInputs):
+            end = int(reading.cu_seqlens[1])
+            ids, segments = reading.tokens[:end], reading.segments[:end].to(self.device)
+        else:
+            ids, segments = reading.tokens[0][reading.token_mask[0]], None
+        tokens = {"text": self.tokenizer.tokens(ids.tolist())}
+        return record_text(self.model.body, ids.to(self.device), tokens, probes, segments)
+
     def _scores(self, examples: Encoded, progress: Progress) -> list[Scores]:
         with exclusive(self.model):
             return head_outputs(self.model, examples, self.device, self.batch_tokens, progress)
@@ -87,10 +111,14 @@ class TextPipeline(HeadPipeline[TextRow, O, A]):
 
     def predict(self, rows: Sequence[TextRow], options: O, progress: Progress = SILENT) -> list[A]:
         """Return the result of each row."""
-        stripped = [tuple(text.strip() for text in row.texts) for row in rows]  # as in training
-        encoded = encode_rows(self.bundle, stripped, [0] * len(rows))
+        encoded = self.encode(rows)
         outputs = zip(rows, self._scores(encoded, progress), encoded.is_truncated.tolist(), strict=True)
         return [self.result(*each, options) for each in outputs]
+
+    def encode(self, rows: Sequence[TextRow], progress: Progress = SILENT) -> EncodedExamples:
+        """Return rows as ids, stripped as in training."""
+        stripped = [tuple(text.strip() for text in row.texts) for row in rows]
+        return encode_rows(self.bundle, stripped, [0] * len(rows), progress)
 
     @abstractmethod
     def result(self, row: TextRow, scores: Scores, is_truncated: bool, options: O) -> A:

@@ -122,9 +122,14 @@ class Tagger(HeadPipeline[WordsRow, TagOptions, Tagging]):
     def predict(self, rows: Sequence[WordsRow], options: TagOptions, progress: Progress = SILENT) -> list[Tagging]:
         """Return the tags of each row's words."""
         words = [words_of(row) for row in rows]
-        encoded = encode_tagged(words, None, self.tokenizer, self.template, self.max_length)
+        encoded = self.encode(rows)
         scores = sentence_scores(encoded, self._scores(encoded, progress), len(rows))
         return [self._tagging(*each) for each in zip(rows, words, map(softmax, scores), strict=True)]
+
+    def encode(self, rows: Sequence[WordsRow], progress: Progress = SILENT) -> EncodedTags:
+        """Return the words of rows as ids."""
+        words = [words_of(row) for row in rows]
+        return encode_tagged(words, None, self.tokenizer, self.template, self.max_length, progress)
 
     def _tagging(self, row: WordsRow, words: tuple[str, ...], probabilities: Probabilities) -> Tagging:
         labels, chosen = self.tags, probabilities.argmax(1)

@@ -288,6 +288,10 @@ class Translator:
         source_ids = [*source_tokenizer.encode(source).ids, source_tokenizer.eos_id]
         output = self(source).candidates[0].ids if target is None else target_tokenizer.encode(target).ids
         target_ids = [target_tokenizer.bos_id, *output]
-        tokens = {"source": source_tokenizer.tokens(source_ids), "target": target_tokenizer.tokens(target_ids)}
+        tokens = {
+            "source": source_tokenizer.tokens(source_ids),
+            "target": target_tokenizer.tokens([*output, target_tokenizer.eos_id]),
+            "input": target_tokenizer.tokens(target_ids),
+        }
         source_row, target_row = (torch.tensor(ids, device=self.device) for ids in (source_ids, target_ids))
         return record_translation(self.model, source_row, target_row, tokens, probes)

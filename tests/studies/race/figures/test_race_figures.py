@@ -139,7 +139,7 @@ class Looking(Translator):
         self.model, self.ids = model, ids
 
     def inspect(self, source, target=None, probes=("*.weights",)):
-        tokens = {"source": ["▁a", "Ġb", "▁"], "target": ["<s>", "x", "y"]}
+        tokens = {"source": ["▁a", "▁b", "▁"], "target": ["x", "y", "</s>"], "input": ["<s>", "x", "y"]}
         return record_translation(self.model, *self.ids, tokens, probes)
 
 
@@ -150,7 +150,7 @@ def test_sides_of_one_length_are_not_confused(kind):
     model = small_transformer() if kind == "transformer" else build_model(recurrent, VOCABULARIES).eval()
     ids = torch.tensor([5, 6, 3]), torch.tensor([2, 7, 8])
     found = alignment(Looking(model, ids), Pair("a b", "x y"))
-    assert found["source"] == ["a", "b", "▁"] and found["target"] == ["x", "y", "</s>"]
+    assert found["source"] == ["a", "b", "␣"] and found["target"] == ["x", "y", "</s>"]
     assert ".cross." in found["probe"] and np.shape(found["weights"]) == (3, 3)
     assert min(found["weights"][0]) > 0  # what looks at its own side sees nothing ahead
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.sources.pair import Pair
 from regard.errors import ConfigError, DataError
-from regard.tasks.translate.mask_predict import MaskPredictTranslator
 from regard.tasks.translate.pipeline import Translator
+from regard.text.readable import readable
 
 READABLE = range(7, 15)
 """Source tokens, with EOS, of a sentence whose plot is readable."""
@@ -29,21 +29,15 @@ def alignment(translator: Translator, pair: Pair) -> dict[str, Any] | None:
         trace = translator.inspect(pair.source, pair.target)
     except (ConfigError, DataError):  # the model has no attention, or the sentence is too long
         return None
-    weights = {name: trace.arrays[name].mean(0) for name in trace.names("decoder", "cross")}
+    weights = {name: trace.arrays[name].mean(0) for name in trace.names("cross")}
     if not weights:
         return None
     name = max(weights, key=lambda each: _focus(weights[each]))
-    tokens = {side: [_readable(token) for token in line] for side, line in trace.tokens.items()}
-    # A row belongs to the token predicted from it: the next one, or in mask-predict the token itself.
-    target = tokens["target"] if isinstance(translator, MaskPredictTranslator) else [*tokens["target"][1:], "</s>"]
-    return {"probe": name, "source": tokens["source"], "target": target, "weights": weights[name].round(4).tolist()}
+    source, target = (readable(trace.tokens[side]) for side in ("source", "target"))
+    return {"probe": name, "source": source, "target": target, "weights": weights[name].round(4).tolist()}
 
 
 def _focus(weights: NDArray[np.float32]) -> float:
     """Return 1 minus the normalized entropy of the weights: 1 for one token only, 0 for uniform weights."""
     safe = np.clip(weights, 1e-12, 1.0)
     return 1 - float(-(safe * np.log(safe)).sum(-1).mean()) / float(np.log(max(2, weights.shape[-1])))
-
-
-def _readable(token: str) -> str:
-    return token.removeprefix("▁").removeprefix("Ġ") or token
