@@ -21,7 +21,10 @@ from regard.models.heads import ModelWithHead
 from regard.nn.inference.memory import retry_smaller
 from regard.nn.inference.prepacked import packed
 from regard.nn.probes.trace import Trace
+from regard.pipelines.base import Pipeline
+from regard.pipelines.embedding import Embedding, EmbedOptions
 from regard.pipelines.encoder_results import MaskCandidate, MaskFilling, TokenVectors, Vectors, WordSimilarity
+from regard.pipelines.inputs import SingleText, TextRow, as_row, check_text, lines, split_rows
 from regard.pipelines.pooling import Pooling, cosine, pooled, word_positions
 from regard.progress import SILENT, Progress
 from regard.text.mask_tokens import encode_masked
@@ -34,24 +37,28 @@ Make = Callable[[Tensor, Tensor, Tensor], Sequence[Any]]
 """Function of hidden states (B, T, D), tokens (B, T) and token mask (B, T) that returns a result per row."""
 
 
-class Encoder:
+class Encoder(Pipeline[SingleText, EmbedOptions, Embedding]):
     """A bidirectional encoder with its tokenizer; a task head is ignored."""
 
+    row = SingleText
+    inputs = ("text",)
+    options_class = EmbedOptions
+
     def __init__(self, bundle: Bundle) -> None:
-        self.bundle = bundle
-        self.model: Any = bundle.model.body if isinstance(bundle.model, ModelWithHead) else bundle.model
+        super().__init__(bundle)
+        self.model = bundle.model.body if isinstance(bundle.model, ModelWithHead) else bundle.model
         self.tokenizer: Tokenizer = bundle.tokenizers["tokenizer"]
-        self.device = next(bundle.model.parameters()).device
 
-    @property
-    def config(self) -> dict[str, Any]:
-        """Settings of the model, and the facts of its task."""
-        return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
+    def check(self, row: SingleText, options: EmbedOptions, where: str) -> None:
+        """Refuse what is not text."""
+        check_text(row.text, where)
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """Columns of the training table by setting; empty without a task head."""
-        return dict(self.bundle.facts.get("columns", {}))
+    def predict(
+        self, rows: Sequence[SingleText], options: EmbedOptions, progress: Progress = SILENT
+    ) -> list[Embedding]:
+        """Return the vector of each text."""
+        chosen = (options.pooling, options.layer, options.normalize)
+        return list(map(Embedding, rows, self.embed([row.text for row in rows], *chosen, progress=progress)))
 
     @property
     def max_length(self) -> int:
@@ -82,14 +89,12 @@ class Encoder:
     ) -> MaskFilling | list[MaskFilling]:
         """Return the `top` most probable tokens of every [MASK] in one text, or in many in their order.
 
-        `candidates` restricts them to these words of one token each; probabilities are not renormalized.
-        `where` gives the origin of each text for error messages.
+        `candidates` restricts them to these words of one token each; `where` names texts in error messages.
         """
         texts = [text] if isinstance(text, str) else list(text)
         self._check_fills(top)
         kept = torch.tensor(self._candidate_ids(candidates), device=self.device)
-        origins = where or [f"line {line:,}" for line in range(1, len(texts) + 1)]
-        encoded = [self._masked(each, origin) for each, origin in zip(texts, origins, strict=True)]
+        encoded = [self._masked(*each) for each in zip(texts, where or lines(1, texts), strict=True)]
         count = min(top, len(kept))
 
         def make(hidden: Tensor, tokens: Tensor, _: Tensor) -> Sequence[Any]:
@@ -97,7 +102,7 @@ class Encoder:
             scores = self.model.project(hidden[is_mask]).float().softmax(-1)[:, kept]  # (masks, candidates)
             best = scores.topk(count, dim=-1)
             rows = zip(kept[best.indices].tolist(), best.values.tolist(), strict=True)
-            fillers = [self._fillers(ids, values) for ids, values in rows]
+            fillers = [tuple(map(MaskCandidate, self.tokenizer.tokens(ids), ids, values)) for ids, values in rows]
             ends = is_mask.sum(1).cumsum(0).tolist()
             return [tuple(fillers[begin:end]) for begin, end in zip([0, *ends], ends)]
 
@@ -139,9 +144,6 @@ class Encoder:
             )
         return ids
 
-    def _fillers(self, ids: Sequence[int], values: Sequence[float]) -> tuple[MaskCandidate, ...]:
-        return tuple(map(MaskCandidate, self.tokenizer.tokens(ids), ids, values))
-
     def _with_specials(self, ids: Sequence[int]) -> list[int]:
         return [self.tokenizer.bos_id, *ids, self.tokenizer.eos_id]
 
@@ -154,10 +156,9 @@ class Encoder:
         *,
         progress: Progress = SILENT,
     ) -> Vectors:
-        """Return the embedding of one text (D,), or of many (N, D) in their order.
+        """Return the embedding of one text (D,), or of many (N, D) in their order (see `EmbedOptions`).
 
-        Defaults: those of the checkpoint, else the mean of all tokens of the last layer, not normalized. Layer 0 is
-        the embeddings. A text that is too long is truncated, with a warning.
+        A text that is too long is truncated, with a warning.
         """
         defaults = self.bundle.facts.get("embed", {})
         pooling = pooling or defaults.get("pooling", "mean")
@@ -240,8 +241,7 @@ class Encoder:
 
     def _with_tokens(self, text: str, ids: Sequence[int], vectors: Vectors) -> TokenVectors:
         offsets = self.tokenizer.encode(text).offsets
-        kept = offsets[: len(ids) - 2]
-        tokens = tuple(self.tokenizer.tokens(ids))
+        kept, tokens = offsets[: len(ids) - 2], tuple(self.tokenizer.tokens(ids))
         return TokenVectors(text, tokens, ((0, 0), *kept, (0, 0)), vectors, len(kept) < len(offsets))
 
     @overload
@@ -269,10 +269,11 @@ class Encoder:
         table = self.model.embedding.table.weight.detach().float().cpu().numpy()
         return [table[self._with_specials(ids)] for ids in self.tokenizer.encode_batch(texts)]
 
-    def inspect(self, text: str, second: str | None = None, probes: Sequence[str] = WEIGHTS) -> Trace:
+    def inspect(self, *inputs: object, probes: Sequence[str] = WEIGHTS) -> Trace:
         """Return a trace of the model's forward pass over a text or a pair of texts; [MASK] in them is a mask."""
-        row, segments, tokens = self._row("inspect", text, second)
-        return record_text(self.model, row, tokens, probes, segments)
+        given = as_row(TextRow, ("text", "second"), split_rows(inputs)[0][0], "inspect")
+        ids, segments, tokens = self._row("inspect", given.text, given.second)
+        return record_text(self.model, ids, tokens, probes, segments)
 
     def logit_lens(self, text: str, second: str | None = None, count: int = 5) -> Trace:
         """Return each block's prediction at every position (logit lens, `record_lens`)."""

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numpy import ndarray
-
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import DocumentSource, MaskedTextData
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.base import Options
+from regard.pipelines.embedding import Embedding, EmbedOptions
 from regard.pipelines.encoder_results import MaskFilling
 from regard.pipelines.inputs import SingleText, TextRow
 from regard.progress import SILENT, Progress
@@ -81,9 +80,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
             call='encoder.fill("Your text with a [MASK] in it.").filled',
             variable="encoder",
         ),
-        Operation(
-            "embed", "Embed texts.", SingleText, ("text",), Options, ndarray, method="embed", example='"your text"'
-        ),
+        Operation("embed", "Embed texts.", SingleText, ("text",), EmbedOptions, Embedding, example='"your text"'),
         Operation("similar", "Compare texts.", TextRow, ("text", "second"), Options, float, method="similar"),
     )
     init_from = InitFrom({"encoder": CONTINUED_RATE}, may_change=("next_sentence_head",))
