@@ -42,7 +42,7 @@ OTHER_MEANINGS = {
     "data/sources/": {"answer", "tag"},  # columns of tables
     "studies/transfer/": {"elmo", "vectors"},  # pretrained models, as its flags name them
     "cli/verbs/transfer.py": {"elmo", "vectors"},
-    "cli/main.py": {"translate", "classify", "regress", "tag", "answer", "choose", "vectors"},  # verbs
+    "cli/listing.py": {"translate", "classify", "regress", "tag", "answer", "choose", "vectors"},  # verbs
     "cli/predict/": {"vectors"},  # keys of JSON and columns of what is printed
     "pipelines/vector_files.py": {"vectors"},  # an array in a file
     "tasks/embedding_init.py": {"vectors"},  # a group of settings
@@ -246,6 +246,20 @@ def untested() -> list[str]:
     return lines
 
 
+def cli_files() -> list[Path]:
+    """Return the modules of the command line."""
+    return [path for path in files() if path.relative_to(SOURCE).parts[0] == "cli"]
+
+
+def options_by_hand() -> list[str]:
+    """Return the lines that declare an option or argument by hand; all others are made of fields of settings."""
+    return [
+        line
+        for line in matches(r"typer\.(Option|Argument)\(", cli_files())
+        if not line.startswith("cli/options.py") or "*words" not in line
+    ]
+
+
 @cache
 def counts() -> dict[str, int]:
     """Return every count of the ratchet by its name."""
@@ -261,6 +275,8 @@ def counts() -> dict[str, int]:
         "upward imports": len(upward_imports()),
         "modules without a test beside them": len(untested()),
         "variables called found": len(matches(r"\bfound\b(?= =| :=|:|\.|\[|,)")),
+        "hand-written options": len(options_by_hand()),
+        "lines of cli": sum(len(path.read_text(encoding="utf-8").splitlines()) for path in cli_files()),
         "banned words": len(words.hits()),
     }
 
@@ -282,6 +298,11 @@ def main() -> None:
         "upward imports": upward_imports,
         "modules without a test beside them": untested,
         "variables called found": lambda: matches(r"\bfound\b(?= =| :=|:|\.|\[|,)"),
+        "hand-written options": options_by_hand,
+        "lines of cli": lambda: [
+            f"{len(path.read_text(encoding='utf-8').splitlines()):>5} {path.relative_to(SOURCE)}"
+            for path in cli_files()
+        ],
         "banned words": words.hits,
     }
     lines = details[show]() if show else [f"{count:>6,}  {name}" for name, count in counts().items()]

@@ -5,7 +5,8 @@ import pytest
 
 from commands import good
 from regard import __version__
-from regard.cli.main import app
+from regard.cli.listing import PANELS
+from regard.cli.verb import ListedVerbs
 
 VERBS = [
     *(
@@ -15,6 +16,7 @@ VERBS = [
         "transfer",
         "inspect",
         "race",
+        "predict",
         "translate",
         "classify",
         "regress",
@@ -34,15 +36,22 @@ VERBS = [
         "bleu",
         "runs",
     ),
-    *("card", "export", "convert", "import", "tokenizer", "recipes", "presets", "config", "data"),
+    *("card", "export", "convert", "import", "tokenizer", "recipes", "presets", "tasks", "config", "data"),
 ]
 
 
 def test_the_verbs_are_these():
-    names = [command.name for command in app.registered_commands] + [group.name for group in app.registered_groups]
+    names = [name for verbs in PANELS.values() for name in verbs]
     assert sorted(names) == sorted(VERBS)
     text = good("--help")
     assert all(verb in text for verb in VERBS)
+
+
+@pytest.mark.parametrize(
+    ("name", "summary"), [(name, each[1]) for verbs in PANELS.values() for name, each in verbs.items()]
+)
+def test_a_summary_is_that_of_the_verb_itself(name, summary):
+    assert ListedVerbs()[name].help.split("\n\n")[0].replace("\n", " ") == summary
 
 
 @pytest.mark.parametrize(
@@ -51,10 +60,11 @@ def test_the_verbs_are_these():
         *([verb] for verb in VERBS),
         ["tokenizer", "train"],
         ["config", "show"],
+        ["config", "explain"],
         ["data", "miniature"],
         ["runs", "list"],
         ["runs", "delete"],
-        *(["vectors", verb] for verb in ("neighbors", "similarity", "analogy", "odd-one-out", "evaluate", "map")),
+        *(["vectors", verb] for verb in ("neighbors", "similarity", "analogy", "odd-one-out", "map")),
     ],
 )
 def test_every_verb_explains_itself(words):

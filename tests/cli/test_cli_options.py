@@ -1,8 +1,15 @@
 """Flags, files and key=value words become the overrides of a run."""
 
-import pytest
+import inspect
+from typing import Annotated, Literal
 
-from regard.cli.options import RUN_FLAGS, column, columns, label_columns, run_overrides
+import pytest
+from pydantic import Field
+
+from regard.cli.options import NOTHING, Given, column, flags_of, options
+from regard.cli.run_options import RUN_FLAGS, label_columns, run_overrides
+from regard.config.resolve import resolve
+from regard.config.settings import Settings
 from regard.errors import ConfigError
 
 NO_COLUMNS = {"source_column": None, "target_column": None, "valid_data": None}
@@ -13,9 +20,7 @@ def test_digits_are_an_index_and_anything_else_is_a_name(word, value):
     assert column(word) == value
 
 
-def test_columns_of_pairs_and_of_labeled_texts_become_settings():
-    assert columns("de", "1", "data.train.") == {"data.train.source_column": "de", "data.train.target_column": 1}
-    assert columns(None, None) == {}
+def test_columns_of_labeled_texts_become_settings():
     flags = {"text_column": ["a", "0"], "label_column": "y"}
     assert label_columns(flags, "x.") == {"x.text_column": "a", "x.second_column": 0, "x.label_column": "y"}
     assert label_columns({}) == {}
@@ -27,9 +32,9 @@ def test_a_third_text_column_is_refused():
 
 
 def test_every_flag_overrides_its_setting_and_key_value_words_win():
-    flags = {flag: f"value of {flag}" for flag in RUN_FLAGS} | {"valid_text": None} | NO_COLUMNS
+    flags = {flag.name: f"value of {flag.name}" for flag in RUN_FLAGS.values()} | {"valid_text": None} | NO_COLUMNS
     overrides = run_overrides(["seed=7", "train.steps=3"], flags)
-    expected = {name: f"value of {flag}" for flag, name in RUN_FLAGS.items()} | {"seed": 7, "train.steps": 3}
+    expected = {name: f"value of {flag.name}" for name, flag in RUN_FLAGS.items()} | {"seed": 7, "train.steps": 3}
     del expected["data.valid.paths"], expected["data.valid.path"]
     assert overrides == expected
 
@@ -55,3 +60,52 @@ def test_files_of_a_shell_pattern_belong_to_the_text(tmp_path):
         run_overrides([str(tmp_path / "missing.txt")], flags)
     with pytest.raises(ConfigError, match="is not a setting"):  # it could belong to either
         run_overrides([names[1]], flags | {"valid_text": [names[0]]})
+
+
+class Fields(Settings):
+    size: int = Field(3, ge=1)
+    """Number of things."""
+    names: tuple[str, ...] = ()
+    """Names of things."""
+    keep: bool = True
+    """Keep them."""
+    kind: Literal["a", "b"] = "a"
+    """a: one; b: the other."""
+    where: str | int | None = None
+    """Column (default: detected)."""
+    share: Annotated[int, Field(ge=0)] | Annotated[float, Field(gt=0)] = 0.5
+    """Fraction, or a number."""
+
+
+@options(*flags_of(Fields, shows_defaults=True))
+def made(text: str, given: Given = NOTHING, out: bool = False) -> Given:
+    return given
+
+
+def test_options_are_made_of_fields():
+    parameters = inspect.signature(made).parameters
+    assert list(parameters) == ["text", "out", "size", "names", "keep", "kind", "where", "share"]
+    kinds = {name: each.annotation.__args__[0] for name, each in parameters.items() if name in Fields.model_fields}
+    assert kinds == {
+        "size": int | None,
+        "names": list[str] | None,
+        "keep": bool | None,
+        "kind": str | None,
+        "where": str | None,
+        "share": str | None,
+    }
+    helps = {name: parameters[name].annotation.__metadata__[0].help for name in kinds}
+    assert helps["size"] == "Number of things (default: 3)." and helps["where"] == "Column (default: detected)."
+
+
+def test_values_are_read_as_their_fields_take_them_and_the_rest_is_none():
+    given = made("x", where="0", share="0.25", names=["1"])
+    assert given["where"] == 0 and given["share"] == 0.25 and given["names"] == ["1"] and given["size"] is None
+    assert made("x", where="text", share="2")["where"] == "text" and made("x", share="2")["share"] == 2
+    assert given.values_of(["size", "where"]) == {"where": 0}
+
+
+def test_a_value_out_of_bounds_names_flag_and_setting():
+    with pytest.raises(ConfigError) as error:
+        resolve(Fields, made("x", size=0).layers(Fields.model_fields))
+    assert str(error.value) == "size: 0 is out of range, it must be greater than or equal to 1 (from --size)."

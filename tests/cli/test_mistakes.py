@@ -79,7 +79,7 @@ MISTAKES = {
     ),
     "unknown kind": (
         ["tokenizer", "train", "{file}", "--kind", "bpee"],
-        "kind: \"bpee\" is not one of 'bpe', 'wordpiece', 'unigram', 'word' or 'char' (from the command line).",
+        "kind: \"bpee\" is not one of 'bpe', 'wordpiece', 'unigram', 'word' or 'char' (from --kind).",
     ),
     "beam_size": (["translate", "runs/x", "Ja.", "--beam-size", "0"], None),
     "no such option": (["train", "--stepps", "5"], None),

@@ -48,7 +48,7 @@ def options():
             if param.param_type_name == "option" and param.required
             for word in (param.opts[0], "x")
         ]
-        kinds = get_type_hints(inspect.unwrap(command.callback))
+        kinds = get_type_hints(inspect.unwrap(command.callback, stop=lambda each: hasattr(each, "__signature__")))
         for param in command.params:
             if param.param_type_name == "option" and not param.is_flag and param.name != "help":
                 kind = str(kinds[param.name])

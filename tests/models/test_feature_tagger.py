@@ -3,7 +3,8 @@ import torch
 from torch.testing import assert_close
 
 from regard.data.encoding.frozen_features import VectorRows
-from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
+from regard.models.base.settings import FeatureTaggerSettings
+from regard.models.feature_tagger import new_feature_tagger
 
 LENGTHS = [4, 2, 1]
 VECTORS = torch.randn(3, 4, 6, generator=torch.Generator().manual_seed(0))

@@ -15,12 +15,13 @@ from regard.data.encoding.frozen_features import ALL, WAYS, FrozenFeatures, need
 from regard.data.encoding.tagged import encode_tagged
 from regard.data.encoding.templates import SequenceTemplate
 from regard.data.settings.examples import ExampleData, TagSource
-from regard.models.base.settings import Vocabularies
+from regard.models.base.settings import FeatureTaggerSettings, Vocabularies
 from regard.models.bert import BertSettings
 from regard.models.families import build_model
-from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
+from regard.models.feature_tagger import new_feature_tagger
 from regard.nn.attention.attention import View
-from regard.studies.features import FeatureSettings, evaluate_features, word_features
+from regard.studies.features import evaluate_features, word_features
+from regard.studies.settings import FeatureSettings
 from regard.tasks.load import load_encoder
 from regard.text.settings import TokenizerSettings
 from regard.text.training import train_tokenizer

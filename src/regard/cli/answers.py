@@ -24,7 +24,12 @@ def check_inputs(texts: Sequence[str] | None, file: Path | None, for_tables: dic
 
 
 def answer_lines(
-    pipeline: Any, texts: list[str] | None, file: Path | None, show: Callable[[Any], None], reporter: Any
+    pipeline: Any,
+    texts: list[str] | None,
+    file: Path | None,
+    show: Callable[[Any], None],
+    reporter: Any,
+    **options: object,
 ) -> None:
     """Predict line by line and `show` each result; None for a blank line."""
     line, truncated = 1, 0
@@ -33,7 +38,7 @@ def answer_lines(
         has_text = ["".join(each or "").strip() != "" for each in given]
         inputs = [each for each, is_kept in zip(given, has_text) if is_kept]
         where = [f"line {line + index:,}" for index, is_kept in enumerate(has_text) if is_kept]
-        predictions = pipeline(inputs, where=where, progress=reporter)
+        predictions = pipeline(inputs, where=where, progress=reporter, **options)
         truncated += sum(getattr(each, "is_truncated", False) for each in predictions)
         remaining = iter(predictions)
         for is_kept in has_text:

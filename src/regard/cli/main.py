@@ -8,39 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from regard.cli.predict import (
-    answer,
-    choose,
-    classify,
-    embed,
-    features,
-    fill,
-    generate,
-    inspect,
-    regress,
-    score,
-    similar,
-    tag,
-    translate,
-)
 from regard.cli.streams import prepare_streams, print_error, silence
-from regard.cli.tools import (
-    average,
-    bleu,
-    card,
-    config,
-    convert,
-    data,
-    export,
-    import_,
-    presets,
-    recipes,
-    runs,
-    tokenizer,
-    verify_resume,
-)
-from regard.cli.verb import Verbs
-from regard.cli.verbs import doctor, evaluate, quickstart, race, train, transfer, vectors
+from regard.cli.verb import ListedGroup, Verbs
 from regard.errors import RegardError
 from regard.version import __version__
 
@@ -52,44 +21,12 @@ NO_MEMORY = re.compile("not enough memory|can't allocate memory|out of memory", 
 
 app = Verbs(
     name="regard",
+    cls=ListedGroup,
     help="Train NLP models on your own text, evaluate, inspect and use them: from word2vec to BERT and GPT.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("quickstart")(quickstart.quickstart)
-app.command("doctor")(doctor.doctor)
-app.command("train")(train.train)
-app.command("race")(race.race)
-app.command("transfer")(transfer.transfer)
-app.command("translate")(translate.translate)
-app.command("generate")(generate.generate)
-app.command("classify")(classify.classify)
-app.command("regress")(regress.regress)
-app.command("tag")(tag.tag)
-app.command("answer")(answer.answer)
-app.command("choose")(choose.choose)
-app.command("fill")(fill.fill)
-app.command("embed")(embed.embed)
-app.command("similar")(similar.similar)
-app.command("inspect")(inspect.inspect)
-app.command("features")(features.features)
-app.add_typer(vectors.app, name="vectors")
-app.command("evaluate")(evaluate.evaluate)
-app.command("score")(score.score)
-app.command("average")(average.average)
-app.command("verify-resume")(verify_resume.verify_resume)
-app.command("bleu")(bleu.bleu)
-app.add_typer(runs.app, name="runs")
-app.command("card")(card.card)
-app.add_typer(tokenizer.app, name="tokenizer")
-app.command("recipes")(recipes.recipes)
-app.command("presets")(presets.presets)
-app.add_typer(config.app, name="config")
-app.add_typer(data.app, name="data")
-app.command("export")(export.export)
-app.command("convert")(convert.convert)
-app.command("import")(import_.import_)
 
 
 def _show_version(wanted: bool) -> None:

@@ -76,7 +76,10 @@ def print_plan(plan: Plan, as_json: bool) -> None:
     if as_json:
         print_json(plan.to_dict())
         return
-    rows = [(name.replace("_", " "), _shown(value)) for name, value in plan.to_dict().items()]
+    values = plan.to_dict()
+    if (seconds := values.pop("seconds")) is not None:
+        values["training time"] = f"about {duration(seconds)}, without validation"
+    rows = [(name.replace("_", " "), _shown(value)) for name, value in values.items()]
     print_table(("what", "value"), rows)
 
 

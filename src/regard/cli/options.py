@@ -1,56 +1,39 @@
-"""Options shared by several verbs."""
+"""Options of verbs: generated from fields of settings, and the few that several verbs share by hand."""
 
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from types import GenericAlias, NoneType, UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import typer
 
+from regard.config.overrides import parse_value
 from regard.config.parsing import parse_integer
+from regard.config.resolve import Layer as ValueLayer
+from regard.config.schema import fields_of
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress and messages.")]
+Run = Annotated[
+    str, typer.Argument(metavar="RUN", help="Folder of a run or checkpoint, or hf:DIR (a Hugging Face folder).")
+]
+Recipe = Annotated[
+    str, typer.Argument(metavar="RECIPE", help="Recipe name (see `regard recipes`), TOML file, or task.")
+]
+SettingWords = Annotated[
+    list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings to override, such as train.steps=1000.")
+]
+Inputs = Annotated[list[str] | None, typer.Argument(metavar="[INPUT]...", help="Inputs and options of its own verb.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what exists.")]
+TableOut = Annotated[Path | None, typer.Option(help="Output table: .csv, .tsv or .jsonl (default: standard output).")]
+
 Device = Annotated[str | None, typer.Option(help="Device: auto, cpu, cuda, cuda:N or mps (default: auto).")]
 Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads (default: one per core).")]
-Source = Annotated[str | None, typer.Option(help="Source sentences, one per line (.gz too).")]
-Target = Annotated[str | None, typer.Option(help="Target sentences, aligned with --source line by line (.gz too).")]
-Data = Annotated[
-    str | None,
-    typer.Option(
-        help="Training data: a .tsv, .csv or .jsonl of pairs, labeled texts or tagged words, a .conll, a SQuAD .json "
-        "(each .gz too), or hf:NAME (a Hugging Face dataset)."
-    ),
-]
-ValidSource = Annotated[
-    str | None, typer.Option(help="Validation source sentences (default: held out from the training data).")
-]
-ValidTarget = Annotated[str | None, typer.Option(help="Validation target sentences, aligned with --valid-source.")]
-ValidData = Annotated[
-    str | None,
-    typer.Option(help="Validation data, in the formats of --data (default: held out from the training data)."),
-]
-SourceColumn = Annotated[
-    str | None, typer.Option(help="Source column of --data: its name, index from 0, or JSON field.")
-]
-TargetColumn = Annotated[
-    str | None, typer.Option(help="Target column of --data: its name, index from 0, or JSON field.")
-]
-Text = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Raw text: a file or folder (.txt, .md, .jsonl, each .gz too), a .csv or .tsv (data.train.field names "
-        "the column), or hf:NAME; repeatable."
-    ),
-]
-ValidText = Annotated[
-    list[str] | None, typer.Option(help="Validation text (default: held out from the training text); repeatable.")
-]
-InitFrom = Annotated[
-    str | None,
-    typer.Option(
-        help="Pretrained model to initialize from: a run, a checkpoint, hf:DIR (a Hugging Face folder), or a file of "
-        "word vectors."
-    ),
-]
 TextColumn = Annotated[
     list[str] | None,
     typer.Option(help="Text column of labeled data: its name, index from 0, or JSON field; twice for text pairs."),
@@ -63,16 +46,11 @@ TextFile = Annotated[
     Path | None,
     typer.Option("--file", "-f", help="Input file: lines of text, or a .csv, .tsv, .jsonl or .json table."),
 ]
-TableOut = Annotated[Path | None, typer.Option(help="Output table: .csv, .tsv or .jsonl (default: standard output).")]
 LabelColumn = Annotated[
     str | None,
     typer.Option(help="Column of the label, number, tag or answer: its name, index from 0, or JSON field."),
 ]
-Preset = Annotated[str | None, typer.Option(help="Model preset (see `regard presets`).")]
 LARGEST_SEED = 2**32 - 1
-Seed = Annotated[
-    int | None, typer.Option(min=0, max=LARGEST_SEED, help="Random seed: initialization, data order, dropout.")
-]
 BeamSize = Annotated[
     int | None, typer.Option(min=1, help="Beam size; 1 is greedy decoding (default: the run's setting).")
 ]
@@ -119,73 +97,151 @@ Pooling = Annotated[
 Layer = Annotated[
     int, typer.Option(help="Layer index: 0 for the embeddings, 1 for the first block, -1 for the last.")
 ]
-Run = Annotated[
-    str, typer.Argument(metavar="RUN", help="Folder of a run or checkpoint, or hf:DIR (a Hugging Face folder).")
-]
-SettingWords = Annotated[
-    list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings to override, such as train.steps=1000.")
-]
 
-RUN_FLAGS = {
-    "source": "data.train.source",
-    "target": "data.train.target",
-    "data": "data.train.path",
-    "valid_source": "data.valid.source",
-    "valid_target": "data.valid.target",
-    "valid_data": "data.valid.path",
-    "text": "data.train.paths",
-    "valid_text": "data.valid.paths",
-    "init_from": "init_from",
-    "preset": "model.preset",
-    "seed": "seed",
-    "device": "machine.device",
-    "threads": "machine.threads",
-}
-"""Settings of a run that have a flag of their own."""
+PLAIN = (int, float, str, bool, Path)
+"""Types of a field that are the type of its option."""
 
 
-def label_columns(flags: dict[str, Any], prefix: str = "") -> dict[str, str | int]:
-    """Return --text-column and --label-column as settings."""
-    from regard.errors import ConfigError
+class Given(dict[str, Any]):
+    """The generated options of a verb by name; one that was not given is None, so that other layers decide."""
 
-    names, words = [f"{prefix}text_column", f"{prefix}second_column"], flags.get("text_column") or []
-    if len(words) > len(names):
-        raise ConfigError(f"--text-column {words[-1]}: an example has one or two texts; leave this one out.")
-    texts = {key: column(word) for key, word in zip(names, words)}
-    label = flags.get("label_column")
-    return texts if label is None else texts | {f"{prefix}label_column": column(label)}
+    def values_of(self, names: Iterable[str]) -> dict[str, object]:
+        """Return the options of these names that were given."""
+        return {name: self[name] for name in names if self.get(name) is not None}
+
+    def layers(self, names: Iterable[str]) -> list[ValueLayer]:
+        """Return the options of these names that were given as layers, each named after its flag."""
+        return [ValueLayer(flag_name(name), {name: value}) for name, value in self.values_of(names).items()]
 
 
-def columns(source: str | None, target: str | None, prefix: str = "") -> dict[str, str | int]:
-    """Return --source-column and --target-column as settings."""
-    given = {f"{prefix}source_column": source, f"{prefix}target_column": target}
-    return {key: column(value) for key, value in given.items() if value is not None}
+NOTHING = Given()
+"""The default of a verb's parameter `given`, which the decorator `options` replaces."""
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An option of a verb, made of a field."""
+
+    name: str
+    type: object
+    """The annotation of the field."""
+    doc: str
+    panel: str | None = None
+    letter: str | None = None
+    default: object = None
+    """The default shown in help; the option's own is always None."""
+    is_required: bool = False
+    bounds: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def parameter(self) -> inspect.Parameter:
+        """The parameter that typer makes the option of."""
+        kind, name = option_type(self.type), flag_name(self.name)
+        words = [f"{name}/--no-{name[2:]}" if kind is bool else name]
+        has_default = self.default not in (None, (), "", False) and "(default" not in self.doc
+        shown = self.default if not isinstance(self.default, tuple) else ", ".join(map(str, self.default))
+        text = f"{self.doc.rstrip('.')} (default: {shown})." if has_default else self.doc
+        letters = [self.letter] if self.letter else []
+        limits = self._limits if kind in (int, float) else {}
+        option = typer.Option(*words, *letters, help=text, rich_help_panel=self.panel, **limits)
+        default = inspect.Parameter.empty if self.is_required else None
+        annotation = Annotated.__class_getitem__((kind if self.is_required else kind | None, option))  # type: ignore[attr-defined]
+        return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        """The closed bounds, which are refused before anything is loaded; open ones are left to `resolve`."""
+        bounds = dict(self.bounds)
+        if "lt" in bounds and option_type(self.type) is int:
+            bounds["le"] = bounds["lt"] - 1
+        return {name: bounds[bound] for name, bound in (("min", "ge"), ("max", "le")) if bound in bounds}
+
+
+def flag_name(name: str) -> str:
+    """Return the flag of a field: `--beam-size` for beam_size."""
+    return f"--{name.replace('_', '-')}"
+
+
+def flags_of(
+    schema: type,
+    *names: str,
+    panel: str | None = None,
+    shows_defaults: bool = False,
+    letters: Mapping[str, str] | None = None,
+    is_layered: bool = False,
+) -> list[Flag]:
+    """Return an option for each field of a schema (or for those named, in that order).
+
+    With `is_layered` none is required: a recipe or a checkpoint may have the value.
+    """
+    fields = {each.name: each for each in fields_of(schema)}
+    return [
+        Flag(
+            name,
+            fields[name].type,
+            fields[name].doc,
+            panel,
+            (letters or {}).get(name),
+            fields[name].default if shows_defaults and not fields[name].is_required else None,
+            fields[name].is_required and not is_layered,
+            fields[name].bounds,
+        )
+        for name in names or fields
+    ]
+
+
+def option_type(annotation: object) -> Any:
+    """Return what typer reads for a field: a plain type, a list for a tuple, text for choices and unions."""
+    kind = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    parts = [part for part in get_args(kind) if part is not NoneType]
+    if get_origin(kind) in (Union, UnionType):
+        return option_type(parts[0]) if len(parts) == 1 else str
+    if get_origin(kind) in (tuple, list, Sequence):
+        return GenericAlias(list, (option_type(parts[0]) if parts else str,))
+    return kind if kind in PLAIN else str
+
+
+def option_value(annotation: object, value: object) -> object:
+    """Return the value of an option as its field takes it: columns and unions are read, other texts stay."""
+    if isinstance(value, list):
+        inner = get_args(annotation)[0] if get_args(annotation) else str
+        return [option_value(inner, each) for each in value]
+    kinds = [get_args(part)[0] if get_origin(part) is Annotated else part for part in get_args(annotation)]
+    if not isinstance(value, str) or get_origin(annotation) not in (Union, UnionType):
+        return value
+    if str in kinds:
+        return column(value) if int in kinds else value
+    return parse_value(value) if {int, float, bool} & set(kinds) else value
+
+
+def options(*flags: Flag) -> Callable[[F], F]:
+    """Return the decorator that replaces a verb's parameter `given` by these options."""
+    own = {flag.name: flag for flag in flags}
+
+    def decorate(function: F) -> F:
+        plain = inspect.signature(function)
+        parameters: list[inspect.Parameter] = []
+        for each in plain.parameters.values():
+            parameters += [flag.parameter for flag in own.values()] if each.name == "given" else [each]
+        parameters.sort(key=lambda each: each.kind)
+        signature = plain.replace(parameters=parameters)
+
+        @wraps(function)
+        def verb(*args: object, **named: object) -> object:
+            bound = signature.bind(*args, **named)
+            bound.apply_defaults()
+            values = bound.arguments
+            given = Given({name: option_value(flag.type, values.pop(name)) for name, flag in own.items()})
+            return function(given=given, **values)
+
+        verb.__signature__ = signature  # type: ignore[attr-defined]
+        verb.__annotations__ = {each.name: each.annotation for each in parameters}
+        return verb  # type: ignore[return-value]
+
+    return decorate
 
 
 def column(word: str) -> str | int:
     """Return a column given by a user: an index if it is digits, else a name."""
     number = parse_integer(word)
     return word if number is None or not word[0].isdigit() else number
-
-
-def _split_files(words: list[str], flags: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the settings, and the further files of a shell-expanded `--text *.txt`."""
-    if not flags.get("text") or flags.get("valid_text"):
-        return words, []
-    files = [word for word in words if "=" not in word and Path(word).exists()]
-    return [word for word in words if word not in files], files
-
-
-def run_overrides(words: list[str], flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the overrides of a run by dotted name: from flags, then from key=value words."""
-    from regard.config.overrides import parse_overrides
-    from regard.config.settings import flatten
-
-    overrides = {name: flags[flag] for flag, name in RUN_FLAGS.items() if flags.get(flag) is not None}
-    words, files = _split_files(words, flags)
-    if files:
-        overrides[RUN_FLAGS["text"]] = [*flags["text"], *files]
-    for role in ("train", "valid") if flags["valid_data"] else ("train",):
-        overrides |= columns(flags["source_column"], flags["target_column"], f"data.{role}.")
-        overrides |= label_columns(flags, f"data.{role}.")
-    return overrides | dict(flatten(parse_overrides(words)))

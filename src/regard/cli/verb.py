@@ -2,15 +2,22 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+from regard.cli.listing import PANELS
 from regard.config.parsing import parse_number
 from regard.data.sources.lines import is_text
 from regard.errors import ConfigError, RunInterrupted
+
+if TYPE_CHECKING:
+    from regard.tasks.contract import AnyTask
+    from regard.tasks.declarations import Operation
 
 LARGEST = 2**32 - 1
 """Largest number of any option; an option may set a lower bound."""
@@ -55,7 +62,92 @@ class Verbs(typer.Typer):
         return super().command(name, **{"cls": VerbCommand} | options)
 
 
-def _words(given: Any) -> Iterator[str]:
+class ListedVerbs(Mapping[str, object]):
+    """The commands of `PANELS`; one is imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> object:
+        """Return a command."""
+        for verbs in PANELS.values():
+            if name in verbs:
+                return _command(name, verbs[name][0])
+        for task, operation in _installed_operations():
+            if operation.name == name:
+                text_verbs = import_module("regard.cli.predict.text_verbs")
+                return _made(name, text_verbs.text_verb(task, operation))
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return (name for verbs in PANELS.values() for name in verbs)
+
+    def __len__(self) -> int:
+        """Return the number of commands."""
+        return sum(map(len, PANELS.values()))
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is a command of that name, without importing it."""
+        return any(name in verbs for verbs in PANELS.values()) or any(
+            operation.name == name for _, operation in _installed_operations()
+        )
+
+
+class ListedGroup(TyperGroup):
+    """The group of all verbs: its help is made of their summaries, and a verb is imported when it is called."""
+
+    def __init__(self, **attrs: Any) -> None:
+        super().__init__(**attrs)
+        self.commands: Any = ListedVerbs()
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is called; `predict RUN` is the verb of the model."""
+        if args[0] == "predict" and len(args) > 1 and not args[1].startswith("-"):
+            args = [*verb_of(args[1]), *args[1:]]
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help from the table of summaries."""
+        stubs = {
+            name: TyperCommand(name, help=summary, rich_help_panel=panel)
+            for panel, verbs in PANELS.items()
+            for name, (_, summary) in verbs.items()
+        }
+        commands, self.commands = self.commands, stubs
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.commands = commands
+
+
+@cache
+def _command(name: str, origin: str) -> object:
+    """Return the command at `module:attribute`: a function, or an app of several."""
+    module, _, attribute = origin.partition(":")
+    return _made(name, getattr(import_module(module), attribute))
+
+
+def _installed_operations() -> Iterator["tuple[AnyTask, Operation]"]:
+    """Yield the operations of tasks that installed packages bring."""
+    from regard import registry
+
+    for name in registry.TASKS.names():
+        if registry.TASKS.package(name) is not None:
+            task = registry.TASKS.find(name)
+            yield from ((task, operation) for operation in task.operations)
+
+
+def _made(name: str, target: Any) -> object:
+    """Return the command of a function or of an app of several."""
+    if not isinstance(target, typer.Typer):
+        app = Verbs(add_completion=False)
+        app.command(name)(target)
+        target = app
+    target._add_completion = False  # only the outermost group completes
+    command = typer.main.get_command(target)
+    command.name = name
+    return command
+
+
+def _words(given: object) -> Iterator[str]:
     if isinstance(given, str):
         yield given
     elif isinstance(given, list | tuple):
@@ -98,3 +190,16 @@ def _is_path(value: object) -> bool:
 
 def _shown(word: str) -> str:
     return f'"{word if len(word) <= 60 else word[:59] + "…"}"'
+
+
+def verb_of(run: str) -> list[str]:
+    """Return the words of the verb of a model's first operation: ["translate"], or ["vectors", "neighbors"]."""
+    from pathlib import Path
+
+    from regard import registry
+    from regard.tasks.contract import find_task
+    from regard.tasks.load import read_task
+
+    is_table = Path(run).is_file()
+    task = find_task(registry.task_of_model("word-vectors") if is_table else read_task(run))
+    return task.operations[0].name.split()

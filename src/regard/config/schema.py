@@ -40,11 +40,11 @@ class FieldSpec:
     """A field of a schema."""
 
     name: str
-    type: object
+    type: Any
     """Its annotation, without the description and the bounds around it."""
     doc: str = ""
     default: object = REQUIRED
-    bounds: tuple[tuple[str, Any], ...] = ()
+    bounds: tuple[tuple[str, float], ...] = ()
     """Bounds of the whole value, such as ("ge", 1); those of a union's members stay in `type`."""
 
     @property
@@ -61,11 +61,11 @@ class FieldSpec:
 def fields_of(schema: type) -> list[FieldSpec]:
     """Return the fields of settings (or another pydantic model), of a dataclass or of a NamedTuple, in order."""
     if issubclass(schema, BaseModel):
-        return [_of_model(name, field) for name, field in schema.model_fields.items()]
+        return [_of_model(name, field, schema) for name, field in schema.model_fields.items()]
     hints = get_type_hints(schema, include_extras=True)
     if dataclasses.is_dataclass(schema):
         return [_annotated(each.name, hints[each.name], _default(each)) for each in dataclasses.fields(schema)]
-    defaults: dict[str, Any] = getattr(schema, "_field_defaults", {})
+    defaults: dict[str, object] = getattr(schema, "_field_defaults", {})
     return [_annotated(name, hints[name], defaults.get(name, REQUIRED)) for name in getattr(schema, "_fields", ())]
 
 
@@ -84,13 +84,15 @@ def find_field(schema: type[Settings], dotted: str) -> FieldSpec | None:
     return next((deeper for inner in inside if rest and (deeper := find_field(inner, rest)) is not None), None)
 
 
-def _of_model(name: str, field: FieldInfo) -> FieldSpec:
+def _of_model(name: str, field: FieldInfo, schema: type[BaseModel]) -> FieldSpec:
     default = REQUIRED if field.is_required() else field.get_default(call_default_factory=True)
-    doc = " ".join((field.description or "").split())
+    bases = (each.model_fields for each in schema.__mro__ if issubclass(each, BaseModel))
+    described = (each[name].description for each in bases if name in each)
+    doc = " ".join(next(filter(None, described), "").split())
     return FieldSpec(name, field.annotation, doc, default, tuple(_bounds(field.metadata)))
 
 
-def _default(field: "dataclasses.Field[Any]") -> object:
+def _default(field: "dataclasses.Field[object]") -> object:
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return REQUIRED if field.default is dataclasses.MISSING else field.default
@@ -102,18 +104,17 @@ def _annotated(name: str, hint: object, default: object) -> FieldSpec:
     return FieldSpec(name, kind, doc, default, tuple(_bounds(extras)))
 
 
-def _unwrapped(hint: Any) -> tuple[Any, tuple[object, ...]]:
-    return (hint.__origin__, hint.__metadata__) if get_origin(hint) is Annotated else (hint, ())
+def _unwrapped(hint: object) -> tuple[object, tuple[object, ...]]:
+    return (get_args(hint)[0], get_args(hint)[1:]) if get_origin(hint) is Annotated else (hint, ())
 
 
-def _bounds(extras: Iterable[object]) -> Iterator[tuple[str, Any]]:
+def _bounds(extras: Iterable[object]) -> Iterator[tuple[str, float]]:
     for each in extras:
-        each = list(each.metadata) if isinstance(each, FieldInfo) else [each]
-        for bound in each:
+        for bound in each.metadata if isinstance(each, FieldInfo) else [each]:
             yield from ((name, getattr(bound, name)) for name in BOUNDS if getattr(bound, name, None) is not None)
 
 
-def _bound_words(bounds: Iterable[tuple[str, Any]]) -> list[str]:
+def _bound_words(bounds: Iterable[tuple[str, float]]) -> list[str]:
     return [f"{BOUNDS[name]} {value:,}" for name, value in bounds]
 
 

@@ -1,27 +1,13 @@
 """Tagger over frozen word features (Devlin et al., 2019, §5.3)."""
 
-from typing import Literal
-
 import torch
-from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from regard.config.settings import Settings
 from regard.data.encoding.frozen_features import VectorRows
+from regard.models.base.settings import FeatureTaggerSettings
 from regard.nn.layers.dropout import Dropout
 from regard.nn.layers.linear import build_linear
-
-
-class FeatureTaggerSettings(Settings):
-    """Architecture of a tagger over frozen features."""
-
-    kind: Literal["bilstm", "linear"] = "bilstm"
-    """bilstm: a bidirectional LSTM and a linear layer; linear: the linear layer alone, without context."""
-    width: int = Field(128, ge=1, le=4096)
-    """Width of the LSTM in each direction."""
-    dropout: float = Field(0.3, ge=0, lt=1)
-    """Dropout on the features, and before the linear layer."""
 
 
 class FeatureTagger(nn.Module):

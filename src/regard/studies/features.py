@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field
 
-from regard.config.settings import Settings
 from regard.data.encoding.frozen_features import ALL, WAYS, FrozenFeatures, Way, needed_layers, recipe_of
 from regard.data.encoding.tagged import EncodedTags, encode_tagged
 from regard.data.encoding.templates import SequenceTemplate
@@ -20,12 +18,13 @@ from regard.data.settings.examples import ExampleData, TagSource
 from regard.data.sources.tagged_tables import TaggedRow
 from regard.inspection.hidden_states import read_layers
 from regard.metrics.bootstrap import bootstrap
-from regard.models.feature_tagger import FeatureTaggerSettings, new_feature_tagger
+from regard.models.feature_tagger import new_feature_tagger
 from regard.models.heads import vector_width
 from regard.objectives.head import HeadObjective
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.head_scores import head_outputs
 from regard.progress import SILENT, Progress
+from regard.studies.settings import FeatureSettings
 from regard.tasks.finetune.data import ExampleSets, gather_examples, report_counts
 from regard.tasks.finetune.records import LabelFacts
 from regard.tasks.load import load_encoder
@@ -37,20 +36,6 @@ from regard.training.settings import MachineSettings, TrainSettings
 BATCH_TOKENS = {"cpu": 8192, "cuda": 65536}
 """Padded tokens per batch, by device."""
 Layers = dict[int, NDArray[np.float16]]
-
-
-class FeatureSettings(Settings):
-    """Training of a tagger on frozen features."""
-
-    tagger: FeatureTaggerSettings = FeatureTaggerSettings()
-    epochs: float = Field(10, gt=0)
-    """Passes over the training sentences."""
-    examples_per_update: int = Field(32, ge=1)
-    """Sentences per update."""
-    learning_rate: float = Field(2e-3, gt=0)
-    """Peak learning rate."""
-    seed: int = Field(1, ge=0, lt=2**32)
-    """Seed of all random numbers."""
 
 
 @dataclass(frozen=True)

@@ -128,12 +128,12 @@ def test_conflicting_arguments_of_similar_are_refused(flags, sentence):
 
 def test_layers_are_split_at_commas_and_checked():
     with pytest.raises(ConfigError, match='--layers: "first" is not one of embeddings, last, second-to-last, '):
-        features.features("run", "a.conll", layers=["last,first"])
+        features.features("run", data="a.conll", layers=["last,first"])
 
 
 def test_sources_of_features_have_the_columns_and_the_limit_of_training_data():
-    flags = {"data": "a.conll", "valid_data": "b.conll", "word_column": "1", "label_column": None, "count": 5}
-    sources = features._sources(flags)
+    fields = {"word_column": 1, "max_rows": 5}
+    sources = features._sources("a.conll", "b.conll", fields)
     assert (sources.train.path, sources.train.word_column, sources.train.max_rows) == ("a.conll", 1, 5)
     assert (sources.valid.path, sources.valid.word_column, sources.valid.max_rows) == ("b.conll", 1, None)
-    assert features._sources(flags | {"valid_data": None}).valid is None
+    assert features._sources("a.conll", None, fields).valid is None

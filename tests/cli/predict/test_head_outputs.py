@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli.predict import answer, choose, classify, regress, tag
+from regard.cli.predict import answer, choose, tag, text_verbs
 from regard.errors import ConfigError
 from regard.pipelines.inputs import TextRow
 from regard.tasks.answer.pipeline import Answer, AnswerSpan, QuestionAndContext
@@ -43,18 +43,18 @@ def test_labels_have_a_probability_and_blank_lines_none(loaded, lines, capsys):
     )
     loaded("load", lambda texts, **_: [label(text) for text in texts])
     file = lines("aa", "", "b")
-    classify.classify("run", file=file, quiet=True)
+    text_verbs.classify("run", file=file, quiet=True)
     assert capsys.readouterr().out == "long\t0.7000\n\nshort\t0.3000\n"
-    classify.classify("run", file=file, quiet=True, json=True)
+    text_verbs.classify("run", file=file, quiet=True, json=True)
     first, blank, last = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert first["label"] == "long" and first["probability"] == 0.7 and blank is None and last["text"] == "b"
 
 
 def test_numbers_are_printed_one_per_line(loaded, lines, capsys):
     loaded("load", lambda texts, **_: [Regression(TextRow(text), len(text) / 3, False) for text in texts])
-    regress.regress("run", file=lines("a", " ", "bb"), quiet=True)
+    text_verbs.regress("run", file=lines("a", " ", "bb"), quiet=True)
     assert capsys.readouterr().out == "0.3333\n\n0.6667\n"
-    regress.regress("run", ["abc"], quiet=True, json=True)
+    text_verbs.regress("run", ["abc"], quiet=True, json=True)
     assert json.loads(capsys.readouterr().out) == {"text": "abc", "number": 1.0, "is_truncated": False}
 
 

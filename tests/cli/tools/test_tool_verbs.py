@@ -19,11 +19,14 @@ from regard.cli.tools import (
     export,
     presets,
     recipes,
+    tasks,
     tokenizer,
     verify_resume,
 )
 from regard.errors import ConfigError, DataError
 from regard.models.presets import presets as all_presets
+from regard.registry import TASKS
+from regard.runs.planning.explain import REQUIRED
 from regard.runs.planning.recipes import shipped
 from regard.runs.verify import Verification
 
@@ -40,11 +43,11 @@ def test_every_shipped_recipe_and_preset_is_listed_once(capsys):
 
 
 def test_a_task_without_data_shows_a_placeholder_and_one_with_data_its_path(capsys):
-    for settings, value in (([], config.REQUIRED), (["data.train.path=a.tsv"], "a.tsv")):
+    for settings, value in (([], REQUIRED), (["data.train.path=a.tsv"], "a.tsv")):
         config.show("translate", settings, json=True)
         assert json.loads(printed(capsys))["data.train.path"]["value"] == value
     config.show("language-model", [], json=True)
-    assert json.loads(printed(capsys))["data.train.paths"]["value"] == [config.REQUIRED]
+    assert json.loads(printed(capsys))["data.train.paths"]["value"] == [REQUIRED]
 
 
 def test_a_set_is_printed_in_its_format_and_as_json_lines(capsys):
@@ -151,10 +154,10 @@ def test_recipes_and_presets_are_listed():
 
 def test_config_show_prints_every_value_and_its_source():
     rows = dict(line.split("\t", 1) for line in good("config", "show", "translate-miniature", "seed=7").splitlines())
-    assert rows["seed"] == "7\tthe command line"
-    assert rows["model.heads"] == "4\tpreset transformer-tiny"
-    assert rows["task"] == '"translate"\trecipe translate-miniature'
-    assert rows["train.clip_norm"] == "1.0\tdefault"
+    assert rows["seed"] == "7\tthe command line\tSeed of every random choice."
+    assert rows["model.heads"].startswith("4\tpreset transformer-tiny\t")
+    assert rows["task"].startswith('"translate"\trecipe translate-miniature\t')
+    assert rows["train.clip_norm"].startswith("1.0\tdefault\tMaximum gradient norm")
     found = json.loads(good("config", "show", "translate-miniature", "--json"))
     assert found["model.width"]["source"].startswith(("preset", "recipe"))
 
@@ -221,3 +224,21 @@ def test_a_tokenizer_is_not_overwritten_unless_asked_for(tmp_path):
     good(*words)
     assert bad(*words) == (f"{tmp_path / 't.json'}: the file exists; choose another with --out, or give --overwrite.")
     good(*words, "--overwrite")
+
+
+def test_a_setting_is_explained():
+    lines = good("config", "explain", "train.warmup").splitlines()
+    assert lines[0] == "train.warmup: Updates of linear warm-up from 0; below 1, a fraction of all updates."
+    rows = dict(line.split("\t", 1) for line in lines[1:])
+    assert rows["default"] == "1000" and rows["type"].startswith("whole number") and "translate" in rows["tasks"]
+    shown = json.loads(good("config", "explain", "train.learning_rate", "translate", "train.steps=50", "--json"))
+    assert shown["value"] == 0.001 and shown["source"] == "derived from train.schedule inverse-sqrt"
+    assert shown["default"] is None and shown["type"] == "number, above 0"
+
+
+def test_all_tasks_are_listed_with_what_they_need_and_give(capsys):
+    tasks.tasks(json=True)
+    rows = {row["task"]: row for row in json.loads(printed(capsys))}
+    assert list(rows) == TASKS.names()
+    assert rows["translate"]["data"].startswith("--source FILE") and rows["translate"]["verbs"][0] == "translate"
+    assert rows["classify"]["init_from"] and rows["classify"]["origin"] == "built-in"

@@ -41,6 +41,7 @@ def test_the_sizes_of_the_data_follow_those_of_the_model():
         "updates_per_epoch",
         "epochs",
         "device",
+        "seconds",
     ]
     assert plan.data == {"examples": 50}  # to_dict changes nothing
 

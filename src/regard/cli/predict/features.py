@@ -1,38 +1,26 @@
 """`regard features`: layers of a frozen encoder compared as features of a tagger."""
 
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Any
 
-import typer
+from regard.cli.options import NOTHING, Given, Json, Quiet, Run, flags_of, options
+from regard.cli.run_options import MACHINE
+from regard.data.settings.examples import TagSource
+from regard.models.base.settings import FeatureTaggerSettings
+from regard.studies.settings import FeatureData, FeatureSettings
 
-from regard.cli.options import Device, Json, LabelColumn, Quiet, Run, Seed, Threads, column
 
-
+@options(
+    *flags_of(FeatureData),
+    replace(flags_of(FeatureTaggerSettings, "kind", shows_defaults=True)[0], name="tagger"),
+    *flags_of(FeatureTaggerSettings, "width", shows_defaults=True),
+    *flags_of(FeatureSettings, "epochs", "seed", shows_defaults=True),
+    *flags_of(TagSource, "word_column", "label_column", "max_rows"),
+    *MACHINE,
+)
 def features(
     run: Run,
-    data: Annotated[str, typer.Option(help="Tagged words: a .conll or .jsonl (.gz too), or hf:NAME.")],
-    valid_data: Annotated[
-        str | None, typer.Option(help="Validation data, in the same formats (default: held out from --data).")
-    ] = None,
-    layers: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Layers to compare: embeddings, last, second-to-last, sum-all, sum-last-4, concat-last-4 "
-            "(default: all); repeatable."
-        ),
-    ] = None,
-    tagger: Annotated[
-        str, typer.Option(help="Tagger over the features: bilstm, or linear (each word on its own).")
-    ] = "bilstm",
-    width: Annotated[int, typer.Option(min=1, help="Width of the BiLSTM per direction.")] = 128,
-    epochs: Annotated[float, typer.Option(min=0.1, help="Training epochs of the tagger.")] = 10.0,
-    word_column: Annotated[
-        str | None, typer.Option(help="Word column: its name, or index from 0 (default: guessed).")
-    ] = None,
-    label_column: LabelColumn = None,
-    count: Annotated[int | None, typer.Option(min=1, help="Maximum number of sentences of --data.")] = None,
-    seed: Seed = None,
-    device: Device = None,
-    threads: Threads = None,
+    given: Given = NOTHING,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -40,24 +28,26 @@ def features(
 
     One row per choice of layers: F1 of spans (of tags where they mark none) on the validation set at the best epoch.
     """
-    flags = dict(locals())
     from regard.cli.console import print_json, print_line, print_table, progress
     from regard.config.resolve import Layer, resolve
     from regard.data.encoding.frozen_features import WAYS
     from regard.errors import ConfigError
-    from regard.studies.features import FeatureSettings, evaluate_features
+    from regard.studies.features import evaluate_features
     from regard.training.device.machine import use_threads
 
-    selections: Any = [each for word in layers or WAYS for each in word.split(",")]
+    selections: Any = [each for word in given["layers"] or WAYS for each in word.split(",")]
     for selection in selections:
         if selection not in WAYS:
             raise ConfigError(f'--layers: "{selection}" is not one of {", ".join(WAYS)}.')
-    values = {"tagger": {"kind": tagger, "width": width}, "epochs": epochs, "seed": seed}
-    given = {name: value for name, value in values.items() if value is not None}
-    settings = resolve(FeatureSettings, [Layer("the command line", given)]).settings
-    use_threads(threads)
-    sources = _sources(flags)
-    rows = evaluate_features(run, sources, selections, settings, device=device or "auto", progress=progress(quiet))
+    network = {"kind": given["tagger"], "width": given["width"]}
+    tagger = {"tagger": {name: value for name, value in network.items() if value is not None}}
+    layers = [Layer("the command line", tagger), *given.layers(["epochs", "seed"])]
+    settings = resolve(FeatureSettings, layers).settings
+    use_threads(given["threads"])
+    sources = _sources(given["data"], given["valid_data"], given.values_of(TagSource.model_fields))
+    rows = evaluate_features(
+        run, sources, selections, settings, device=given["device"] or "auto", progress=progress(quiet)
+    )
     if json:
         print_json([vars(row) for row in rows])
         return
@@ -75,16 +65,15 @@ def features(
         ],
         right=range(1, 5),
     )
-    print_line(f"{tagger} tagger, validation set; 95 % intervals by bootstrap over its sentences.")
+    print_line(f"{settings.tagger.kind} tagger, validation set; 95 % intervals by bootstrap over its sentences.")
 
 
-def _sources(flags: dict[str, Any]) -> Any:
+def _sources(data: str, valid_data: str | None, fields: dict[str, Any]) -> Any:
     """Return the sources of training and validation data as settings."""
     from regard.config.resolve import Layer, resolve
-    from regard.data.settings.examples import ExampleData, TagSource
+    from regard.data.settings.examples import ExampleData
 
-    columns = {name: flags[name] for name in ("word_column", "label_column")}
-    named = {name: column(word) for name, word in columns.items() if word is not None}
-    train = {"path": flags["data"], **named} | ({"max_rows": flags["count"]} if flags["count"] else {})
-    valid = {"valid": {"path": flags["valid_data"], **named}} if flags["valid_data"] else {}
-    return resolve(ExampleData[TagSource], [Layer("the command line", {"train": train, **valid})]).settings
+    columns = {name: value for name, value in fields.items() if name != "max_rows"}
+    valid = {"valid": {"path": valid_data, **columns}} if valid_data else {}
+    values = {"train": {"path": data, **fields}, **valid}
+    return resolve(ExampleData[TagSource], [Layer("the command line", values)]).settings

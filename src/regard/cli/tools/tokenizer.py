@@ -5,49 +5,33 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Json, Quiet
+from regard.cli.options import NOTHING, Given, Json, Overwrite, Quiet, flags_of, options
 from regard.cli.verb import Verbs
+from regard.text.settings import TokenizerSettings
 
 app = Verbs(help="Train a tokenizer, or show how it splits a text.", no_args_is_help=True)
 
 
 @app.command("train")
+@options(*flags_of(TokenizerSettings, shows_defaults=True))
 def train(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Text files (.gz too).")],
-    kind: Annotated[str, typer.Option(help="Tokenizer: bpe, wordpiece, unigram, word or char.")] = "bpe",
-    size: Annotated[int, typer.Option(help="Maximum vocabulary size in tokens.")] = 8000,
-    pretokenizer: Annotated[
-        str, typer.Option(help="Pretokenizer of bpe: metaspace, or byte-level (lossless for any text).")
-    ] = "metaspace",
-    lowercase: Annotated[bool, typer.Option(help="Lowercase the text.")] = False,
-    special_tokens: Annotated[
-        str, typer.Option(help="Special tokens: plain (<pad>, <s>, ...), or bert ([PAD], [CLS], [MASK], ...).")
-    ] = "plain",
-    min_frequency: Annotated[int, typer.Option(help="Minimum occurrences of a token.")] = 2,
+    given: Given = NOTHING,
     out: Annotated[Path, typer.Option(help="Output file.")] = Path("tokenizer.json"),
-    overwrite: Annotated[bool, typer.Option(help="Overwrite an existing file.")] = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Train a tokenizer on text files."""
     from regard.cli.console import print_json, print_line, progress
-    from regard.config.resolve import Layer, resolve
+    from regard.config.resolve import resolve
     from regard.data.sources.lines import read_lines
     from regard.errors import ConfigError
-    from regard.text.settings import TokenizerSettings
     from regard.text.training import train_tokenizer
 
-    given = {
-        "kind": kind,
-        "size": size,
-        "pretokenizer": pretokenizer,
-        "lowercase": lowercase,
-        "special_tokens": special_tokens,
-        "min_frequency": min_frequency,
-    }
     if out.is_file() and not overwrite:
         raise ConfigError(f"{out}: the file exists; choose another with --out, or give --overwrite.")
-    settings = resolve(TokenizerSettings, [Layer("the command line", given)]).settings
+    settings = resolve(TokenizerSettings, given.layers(TokenizerSettings.model_fields)).settings
     lines = [line for file in files for line in read_lines(file)]
     tokenizer = train_tokenizer(lines, settings, progress(quiet))
     out.parent.mkdir(parents=True, exist_ok=True)

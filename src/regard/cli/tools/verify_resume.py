@@ -4,56 +4,25 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import (
-    Data,
-    Device,
-    InitFrom,
-    Json,
-    LabelColumn,
-    Preset,
-    Quiet,
-    SettingWords,
-    Source,
-    SourceColumn,
-    Target,
-    TargetColumn,
-    Text,
-    TextColumn,
-    Threads,
-    ValidData,
-    run_overrides,
-)
+from regard.cli.options import NOTHING, Given, Json, Quiet, Recipe, SettingWords, options
+from regard.cli.run_options import RUN, run_overrides
 
 
+@options(*RUN)
 def verify_resume(
-    recipe: Annotated[
-        str, typer.Argument(metavar="RECIPE", help="Recipe name (see `regard recipes`), TOML file, or task.")
-    ],
+    recipe: Recipe,
     settings: SettingWords = None,
-    source: Source = None,
-    target: Target = None,
-    data: Data = None,
-    valid_data: ValidData = None,
-    text: Text = None,
-    source_column: SourceColumn = None,
-    target_column: TargetColumn = None,
-    init_from: InitFrom = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    preset: Preset = None,
+    given: Given = NOTHING,
     steps: Annotated[int, typer.Option(min=2, help="Training steps, with an interruption halfway.")] = 20,
-    device: Device = None,
-    threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Train with and without an interruption and compare the results; on a CPU any difference is exit code 1."""
-    flags = dict(locals())
     from regard.cli.console import print_json, print_line, print_table, progress
     from regard.runs.planning.recipes import find_recipe
     from regard.runs.verify import verify_resume as verify
 
-    overrides = run_overrides(list(settings or []), flags)
+    overrides = run_overrides(list(settings or []), given)
     check = verify(find_recipe(recipe), overrides, steps, progress(quiet))
     if json:
         print_json(vars(check) | {"is_exact": check.is_exact})

@@ -1,58 +1,25 @@
 """`regard doctor`: checks of the data and a trial of the training, before a run."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.options import (
-    Data,
-    Device,
-    InitFrom,
-    Json,
-    LabelColumn,
-    Preset,
-    Quiet,
-    Seed,
-    SettingWords,
-    Source,
-    SourceColumn,
-    Target,
-    TargetColumn,
-    Text,
-    TextColumn,
-    Threads,
-    ValidData,
-    ValidSource,
-    ValidTarget,
-    ValidText,
-    run_overrides,
-)
+from regard.cli.options import NOTHING, Given, Json, Quiet, Recipe, SettingWords, options
+from regard.cli.run_options import RUN, run_overrides
+
+if TYPE_CHECKING:
+    from regard.tasks.findings import Report
 
 STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "problem": "red"}
 
 
+@options(*RUN)
 def doctor(
-    recipe: Annotated[str, typer.Argument(help="Recipe name, TOML file, or task, as for `regard train`.")],
+    recipe: Recipe,
     settings: SettingWords = None,
-    source: Source = None,
-    target: Target = None,
-    data: Data = None,
-    valid_source: ValidSource = None,
-    valid_target: ValidTarget = None,
-    valid_data: ValidData = None,
-    source_column: SourceColumn = None,
-    target_column: TargetColumn = None,
-    text: Text = None,
-    valid_text: ValidText = None,
-    init_from: InitFrom = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    preset: Preset = None,
+    given: Given = NOTHING,
     lr_finder: Annotated[bool, typer.Option("--lr-finder", help="Also run a learning-rate range test.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Check the data only; skip the trial updates.")] = False,
-    seed: Seed = None,
-    device: Device = None,
-    threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -61,11 +28,10 @@ def doctor(
     Examples: regard doctor translate --source a.de --target a.en · regard doctor translate-miniature --lr-finder
     · regard doctor language-model --text books/
     """
-    flags = dict(locals())
     from regard.cli.console import print_json, progress
     from regard.studies.doctor.examine import doctor as examine
 
-    overrides = run_overrides(list(settings or []), flags)
+    overrides = run_overrides(list(settings or []), given)
     report = examine(recipe, overrides, lr_finder=lr_finder, quick=quick, progress=progress(quiet))
     if json:
         print_json({"severity": report.severity, "findings": report.findings})
@@ -75,7 +41,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def print_report(report: Any) -> None:
+def print_report(report: "Report") -> None:
     """Print the findings by kind, each with its examples and its remedy, and a summary."""
     import sys
 

@@ -16,8 +16,8 @@ from regard.cli.options import (
     TextColumn,
     Threads,
     column,
-    label_columns,
 )
+from regard.cli.run_options import label_columns
 
 if TYPE_CHECKING:
     from regard.config.settings import Settings

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import Device, Quiet, Threads
+from regard.cli.options import NOTHING, Given, Quiet, options
+from regard.cli.run_options import MACHINE
 
 SENTENCES = (
     "Der kleine Hund schläft im Garten.",
@@ -14,11 +15,11 @@ SENTENCES = (
 )
 
 
+@options(*MACHINE)
 def quickstart(
     out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/quickstart"),
     fresh: Annotated[bool, typer.Option(help="Train again, overwriting an existing run.")] = False,
-    device: Device = None,
-    threads: Threads = None,
+    given: Given = NOTHING,
     quiet: Quiet = False,
 ) -> None:
     """Train a German-English translator on the embedded miniature world, evaluate it and translate examples."""
@@ -40,11 +41,10 @@ def quickstart(
         print_line("Train again: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
         print_scores(find_task(record.task), record.scores)
     else:
-        machine = {"machine.device": device, "machine.threads": threads}
-        overrides = {name: value for name, value in machine.items() if value is not None}
+        overrides = {f"machine.{name}": value for name, value in given.values_of(given).items()}
         print_run(train("translate-miniature", overrides, out=out, overwrite=fresh, progress=progress(quiet)), False)
     print_line()
-    translator = load(out, device or "auto")
+    translator = load(out, given["device"] or "auto")
     for translation in translator(SENTENCES):
         print_line(f"{translation.source}\n  → {translation.text}")
     print_line(f"""

@@ -7,69 +7,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import (
-    Data,
-    Device,
-    Json,
-    LabelColumn,
-    Quiet,
-    Seed,
-    SettingWords,
-    Source,
-    SourceColumn,
-    Target,
-    TargetColumn,
-    Text,
-    TextColumn,
-    Threads,
-    ValidData,
-    ValidSource,
-    ValidTarget,
-    ValidText,
-    run_overrides,
-)
+from regard.cli.options import NOTHING, Given, Json, Overwrite, Quiet, Recipe, SettingWords, flags_of, options
+from regard.cli.run_options import RUN, run_overrides
 from regard.escaping import one_line, printable
 from regard.progress import Bar, Progress
+from regard.studies.settings import RaceOptions
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from regard.studies.race.folder import Race
     from regard.studies.race.leaderboard import Standing
 
 
+@options(*flags_of(RaceOptions), *RUN)
 def race(
-    recipe: Annotated[str, typer.Argument(help="Recipe name (see `regard recipes`), TOML file, or task.")],
+    recipe: Recipe,
     settings: SettingWords = None,
-    models: Annotated[
-        str | None,
-        typer.Option(help="Presets, separated by commas (see `regard presets`; default: the recipe's own)."),
-    ] = None,
-    vary: Annotated[
-        str | None,
-        typer.Option(help="Race the values of one setting: model.norm_order, or train.warmup=10,100."),
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            help="Budget of each model: 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens (default: train.steps)."
-        ),
-    ] = None,
-    source: Source = None,
-    target: Target = None,
-    data: Data = None,
-    valid_source: ValidSource = None,
-    valid_target: ValidTarget = None,
-    valid_data: ValidData = None,
-    text: Text = None,
-    valid_text: ValidText = None,
-    source_column: SourceColumn = None,
-    target_column: TargetColumn = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
+    given: Given = NOTHING,
     out: Annotated[Path | None, typer.Option(help="Race folder (default: races/RECIPE).")] = None,
-    overwrite: Annotated[bool, typer.Option(help="Overwrite an existing race.")] = False,
-    seed: Seed = None,
-    device: Device = None,
-    threads: Threads = None,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -78,21 +35,23 @@ def race(
     Examples: regard race race-miniature --models transformer-tiny,transformer-small --budget 2m
     · regard race language-model --text books/ --models lstm-lm,gpt-tiny --budget 10m
     """
-    flags = dict(locals())
     from regard.cli.console import progress
     from regard.reporting.bars import errors
     from regard.studies.race.entrants import Lineup
     from regard.studies.race.race import race as run_race
 
-    names = [name.strip() for name in (models or "").split(",") if name.strip()]
-    lineup = Lineup(recipe, names, vary, run_overrides(list(settings or []), flags))
-    options: dict[str, Any] = {"out": out, "overwrite": overwrite}
+    names = [name.strip() for name in (given["models"] or "").split(",") if name.strip()]
+    lineup = Lineup(recipe, names, given["vary"], run_overrides(list(settings or []), given))
     if quiet or not errors().is_terminal:
         reporter = progress(quiet)
-        finished = run_race(lineup, budget, progress=reporter, show=StateLines(reporter), **options)
+        finished = run_race(
+            lineup, given["budget"], progress=reporter, show=StateLines(reporter), out=out, overwrite=overwrite
+        )
     else:
         with _live_table() as table:
-            finished = run_race(lineup, budget, progress=table, show=table.show, **options)
+            finished = run_race(
+                lineup, given["budget"], progress=table, show=table.show, out=out, overwrite=overwrite
+            )
     print_race(finished, json)
 
 
@@ -160,7 +119,7 @@ def _live_table() -> Iterator["LiveTable"]:
 class LiveTable(Progress):
     """A table of all members that is refreshed, with the current activity below it and messages above it."""
 
-    def __init__(self, console: Any) -> None:
+    def __init__(self, console: "Console") -> None:
         self.console = console
         self.standings: Sequence[Standing] = ()
         self.doing = ""

@@ -1,35 +1,16 @@
 """`regard train`: training from a recipe, or directly from data files."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from regard.cli.options import (
-    Data,
-    Device,
-    InitFrom,
-    Json,
-    LabelColumn,
-    Preset,
-    Quiet,
-    Seed,
-    SettingWords,
-    Source,
-    SourceColumn,
-    Target,
-    TargetColumn,
-    Text,
-    TextColumn,
-    Threads,
-    ValidData,
-    ValidSource,
-    ValidTarget,
-    ValidText,
-    run_overrides,
-)
+from regard.cli.options import NOTHING, Given, Json, Overwrite, Quiet, SettingWords, options
+from regard.cli.run_options import RUN, run_overrides
 
 
+@options(*RUN)
 def train(
     recipe: Annotated[
         str | None,
@@ -40,32 +21,16 @@ def train(
         ),
     ] = None,
     settings: SettingWords = None,
-    source: Source = None,
-    target: Target = None,
-    data: Data = None,
-    valid_source: ValidSource = None,
-    valid_target: ValidTarget = None,
-    valid_data: ValidData = None,
-    text: Text = None,
-    valid_text: ValidText = None,
-    source_column: SourceColumn = None,
-    target_column: TargetColumn = None,
-    init_from: InitFrom = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
-    preset: Preset = None,
+    given: Given = NOTHING,
     out: Annotated[Path | None, typer.Option(help="Run folder (default: runs/RECIPE).")] = None,
     resume: Annotated[Path | None, typer.Option(help="Resume this run instead of starting a new one.")] = None,
     force: Annotated[
         bool, typer.Option("--force", help="With --resume: resume even if a data file has changed.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option(help="Overwrite an existing run.")] = False,
-    seed: Seed = None,
-    device: Device = None,
-    threads: Threads = None,
-    deterministic: Annotated[bool, typer.Option(help="Use deterministic algorithms only.")] = False,
+    overwrite: Overwrite = False,
     dry_run: Annotated[
-        bool, typer.Option(help="Load and tokenize the data and print the training plan, without training.")
+        bool,
+        typer.Option(help="Load and tokenize the data and print the plan and the estimated time, without training."),
     ] = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -75,7 +40,7 @@ def train(
     Examples: regard train translate-miniature train.steps=500 · regard train translate --source a.de --target a.en
     · regard train language-model --text books/ · regard train classify --data reviews.csv --init-from runs/bert
     """
-    flags = dict(locals())
+    new: dict[str, object] = {"dry_run": dry_run, "out": out, "overwrite": overwrite}
     from regard.cli.console import progress
     from regard.cli.metrics import print_plan, print_run
     from regard.runs.planning.plan import plan_run
@@ -83,18 +48,20 @@ def train(
     from regard.runs.preflight import preflight
     from regard.runs.resume import resume as resume_run
     from regard.runs.train import train as train_run
+    from regard.studies.doctor.speed import training_seconds
+    from regard.studies.doctor.trial import TrialSetup
+    from regard.tasks.contract import find_task
+    from regard.training.device.machine import prepare_machine
     from regard.training.parallel.process_group import is_main_process
 
     words = list(settings or [])
     if recipe is not None and "=" in recipe:  # --resume takes no recipe, so the first word is a setting
         words.insert(0, recipe)
         recipe = None
-    overrides = run_overrides(words, flags)
-    if deterministic:
-        overrides = {"machine.deterministic": True} | overrides
+    overrides = run_overrides(words, given)
     reporter = progress(quiet)
     if resume is not None:
-        _check_resume(resume, recipe, flags)
+        _check_resume(resume, recipe, new)
         run = resume_run(resume, overrides, force=force, progress=reporter)
     else:
         recipe = _check_new(recipe, force)
@@ -102,6 +69,9 @@ def train(
             run_settings = resolve_run(find_recipe(recipe), overrides).settings
             plan, prepared = plan_run(run_settings, reporter)
             preflight(run_settings, prepared, reporter)
+            if find_task(run_settings.task).has_trials:
+                setup = TrialSetup(run_settings, prepared, prepare_machine(run_settings.machine))
+                plan = replace(plan, seconds=training_seconds(setup, reporter))
             print_plan(plan, json)
             return
         run = train_run(recipe, overrides, out=out, overwrite=overwrite, progress=reporter)
@@ -109,14 +79,14 @@ def train(
         print_run(run, json)
 
 
-def _check_resume(run: Path, recipe: str | None, flags: dict[str, Any]) -> None:
+def _check_resume(run: Path, recipe: str | None, new: dict[str, object]) -> None:
     """Raise for arguments of a new run."""
     from regard.errors import ConfigError
 
     if recipe is not None:
         raise ConfigError(f'--resume {run} uses the recipe of that run; leave out "{recipe}".')
-    for name in ("dry_run", "out", "overwrite"):
-        if flags[name]:
+    for name, value in new.items():
+        if value:
             raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --resume {run}; leave it out.")
 
 

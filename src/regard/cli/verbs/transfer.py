@@ -7,43 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from regard.cli.options import Device, Json, LabelColumn, Quiet, SettingWords, TextColumn, Threads, label_columns
+from regard.cli.options import NOTHING, Given, Json, Overwrite, Quiet, SettingWords, flags_of, options
+from regard.cli.run_options import COLUMNS, MACHINE, label_columns
 from regard.cli.verbs.race import LiveTable
 from regard.progress import Progress
+from regard.studies.settings import TransferOptions
 
 if TYPE_CHECKING:
     from regard.studies.transfer.folder import Transfer
+    from regard.studies.transfer.transfer import TransferStudy
 
-METHODS = "scratch,vectors-frozen,vectors-tuned,elmo,bert-features,bert-tuned"
 
-
+@options(*flags_of(TransferOptions, shows_defaults=True), *COLUMNS[2:], *MACHINE)
 def transfer(
     settings: SettingWords = None,
-    data: Annotated[
-        str | None,
-        typer.Option(help="Labeled texts: .csv, .tsv, .jsonl or hf:NAME (default: reviews of the miniature world)."),
-    ] = None,
-    test_data: Annotated[
-        str | None, typer.Option(help="Test examples (default: held out of --data, always the same).")
-    ] = None,
-    methods: Annotated[str, typer.Option(help="Initializations to compare, separated by commas.")] = METHODS,
-    sizes: Annotated[
-        str | None,
-        typer.Option(
-            help="Numbers of training examples, separated by commas; all: the whole set (default: 100,1000,all; "
-            "20,100,all for the miniature world)."
-        ),
-    ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each method and size, with seeds from 1.")] = 3,
-    vectors: Annotated[str | None, typer.Option(help="Word vectors: a word2vec or GloVe file, or a run.")] = None,
-    elmo: Annotated[str | None, typer.Option(help="ELMo run.")] = None,
-    bert: Annotated[str | None, typer.Option(help="BERT run, or hf:DIR (a Hugging Face folder).")] = None,
-    text_column: TextColumn = None,
-    label_column: LabelColumn = None,
+    given: Given = NOTHING,
     out: Annotated[Path | None, typer.Option(help="Folder of the transfer study (default: transfers/DATA).")] = None,
-    overwrite: Annotated[bool, typer.Option(help="Overwrite an existing transfer study.")] = False,
-    device: Device = None,
-    threads: Threads = None,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -51,45 +31,43 @@ def transfer(
 
     Example: regard transfer --data reviews.csv --methods scratch,bert-tuned --bert runs/bert --sizes 100,all
     """
-    flags = dict(locals())
     from regard.cli.console import progress
     from regard.reporting.bars import errors
     from regard.studies.transfer.transfer import transfer as run_transfer
 
-    study = _study(flags)
-    options: dict[str, Any] = {"out": out, "overwrite": overwrite}
+    study = _study(given, list(settings or []))
     if quiet or not errors().is_terminal:
         reporter = progress(quiet)
-        finished = run_transfer(study, progress=reporter, show=ResultLines(reporter), **options)
+        finished = run_transfer(study, progress=reporter, show=ResultLines(reporter), out=out, overwrite=overwrite)
     else:
         with _live_table() as table:
-            finished = run_transfer(study, progress=table, show=table.update, **options)
+            finished = run_transfer(study, progress=table, show=table.update, out=out, overwrite=overwrite)
     print_transfer(finished, json)
 
 
-def _study(flags: dict[str, Any]) -> Any:
+def _study(given: Given, words: list[str]) -> "TransferStudy":
     from regard.config.overrides import parse_overrides
+    from regard.config.resolve import resolve
     from regard.errors import ConfigError
     from regard.studies.transfer.transfer import TransferStudy
 
-    columns = label_columns(flags)
-    if columns and flags["data"] is None:
+    columns = label_columns(given)
+    if columns and given["data"] is None:
         raise ConfigError("--text-column and --label-column are for --data; leave them out.")
-    if flags["test_data"] and flags["data"] is None:
+    if given["test_data"] and given["data"] is None:
         raise ConfigError("--test-data belongs to --data; give that too.")
-    overrides = parse_overrides(list(flags["settings"] or []))
-    machine = {"device": flags["device"], "threads": flags["threads"]}
-    overrides |= {f"machine.{name}": value for name, value in machine.items() if value is not None}
+    chosen = resolve(TransferOptions, given.layers(TransferOptions.model_fields)).settings
+    machine = {f"machine.{name}": value for name, value in given.values_of(["device", "threads"]).items()}
     source = lambda path: None if path is None else {"path": path} | columns
     split = lambda words: [word.strip() for word in words.split(",") if word.strip()]
+    named = {name: split(given[name]) for name in ("methods", "sizes") if given[name] is not None}
     return TransferStudy(
-        source(flags["data"]),
-        source(flags["test_data"]),
-        split(flags["methods"]),
-        None if flags["sizes"] is None else split(flags["sizes"]),
-        flags["seeds"],
-        {name: flags[name] for name in ("vectors", "elmo", "bert")},
-        overrides,
+        source(chosen.data),
+        source(chosen.test_data),
+        seeds=chosen.seeds,
+        pretrained={name: given[name] for name in ("vectors", "elmo", "bert")},
+        overrides=parse_overrides(words) | machine,
+        **named,
     )
 
 

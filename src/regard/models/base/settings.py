@@ -64,3 +64,14 @@ class HeadSettings(Settings):
     """Word vectors concatenated with the body's word states (Peters et al., 2018, §3.3) (default: none)."""
     dropout: float = Field(0.1, ge=0, lt=1)
     """Dropout before the linear layer."""
+
+
+class FeatureTaggerSettings(Settings):
+    """Architecture of a tagger over frozen features."""
+
+    kind: Literal["bilstm", "linear"] = "bilstm"
+    """bilstm: a bidirectional LSTM and a linear layer; linear: the linear layer alone, without context."""
+    width: int = Field(128, ge=1, le=4096)
+    """Width of the LSTM in each direction."""
+    dropout: float = Field(0.3, ge=0, lt=1)
+    """Dropout on the features, and before the linear layer."""

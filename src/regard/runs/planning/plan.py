@@ -28,6 +28,8 @@ class Plan:
     device: str
     data: dict[str, Any] = field(default_factory=dict)
     """The sizes of the data, as the task counts them."""
+    seconds: float | None = None
+    """Estimated training time; None: not measured."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, the sizes of the data after the model's."""

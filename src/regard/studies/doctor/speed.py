@@ -18,8 +18,8 @@ from regard.training.loop import Hooks, Trainer
 
 WARM = 3
 """Warm-up updates, not timed: the first ones allocate, compile and fill caches."""
-SECONDS = 8.0
-"""Target duration of the timed updates."""
+SECONDS, QUICK_SECONDS = 8.0, 1.0
+"""Target duration of the timed updates: of the doctor, and of a dry run."""
 LEAST, MOST = 3, 60
 """Bounds of the number of timed updates."""
 REPEATED = 12
@@ -99,8 +99,7 @@ class TimedFeed:
 
 def speed_findings(setup: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
     """Return the duration of the run, extrapolated from a few real updates on a copy of the model."""
-    pace, train = measure_pace(setup, progress), setup.train
-    updates = train.planned(setup.prepared.feed.updates_in(0)).steps if train.depends_on_data else train.steps
+    pace, train, updates = measure_pace(setup, progress), setup.train, _updates(setup)
     seconds, total = pace.seconds, pace.seconds * updates + pace.capture_seconds
     per_update = pace.tokens
     metrics = {
@@ -124,6 +123,17 @@ def speed_findings(setup: TrialSetup, progress: Progress = SILENT) -> list[Findi
     return [Finding("machine", "speed", severity, sentence, (), smaller, steps, metrics), data_wait]
 
 
+def training_seconds(setup: TrialSetup, progress: Progress = SILENT) -> float:
+    """Return the estimated training time of a run, from a second or two of timed updates."""
+    pace = measure_pace(setup, progress, QUICK_SECONDS)
+    return pace.seconds * _updates(setup) + pace.capture_seconds
+
+
+def _updates(setup: TrialSetup) -> int:
+    train = setup.train
+    return train.planned(setup.prepared.feed.updates_in(0)).steps if train.depends_on_data else train.steps
+
+
 def _data_wait(fraction: float) -> Finding:
     """Return the finding on the fraction of the time that the loop waits for data."""
     severity = graded(fraction, note=MUCH, warning=TOO_MUCH)
@@ -132,20 +142,22 @@ def _data_wait(fraction: float) -> Finding:
     return Finding("machine", "data-wait", severity, sentence, (), remedy, {}, {"fraction": fraction})
 
 
-def measure_pace(setup: TrialSetup, progress: Progress = SILENT) -> Pace:
+def measure_pace(setup: TrialSetup, progress: Progress = SILENT, duration: float | None = None) -> Pace:
     """Return the mean time per update, with the time to make batches, and that of capturing CUDA graphs."""
     devices = [setup.machine.device] if setup.machine.device.type == "cuda" else []
     with torch.random.fork_rng(devices):
-        return (graph_pace if setup.machine.has_graphs else _plain_pace)(setup, progress)
+        if setup.machine.has_graphs:
+            return graph_pace(setup, progress)
+        return _plain_pace(setup, progress, SECONDS if duration is None else duration)
 
 
-def _plain_pace(setup: TrialSetup, progress: Progress) -> Pace:
+def _plain_pace(setup: TrialSetup, progress: Progress, duration: float) -> Pace:
     feed = TimedFeed(setup.prepared.feed, setup.machine.device)
     feed.synchronized = {WARM - 1, WARM}
     trainer = _trainer(setup, feed)
     _train(trainer, WARM + 1)
     first = feed.moments[WARM] - feed.moments[WARM - 1]
-    count = int(min(MOST, max(LEAST, SECONDS / max(first, 1e-6))))
+    count = int(min(MOST, max(LEAST, duration / max(first, 1e-6))))
     feed.synchronized = {WARM + 1, WARM + 1 + count}
     data_wait = _train(trainer, 1 + count, progress)
     seconds = (feed.moments[WARM + 1 + count] - feed.moments[WARM + 1]) / count

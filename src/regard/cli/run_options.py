@@ -1,0 +1,101 @@
+"""Options of verbs that read the settings of a run: data files, pretrained model, preset, seed, machine."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from regard.cli.options import Flag, Given, column, flag_name, flags_of
+from regard.config.overrides import parse_overrides
+from regard.config.settings import flatten
+from regard.data.settings.examples import LabelSource
+from regard.data.settings.pairs import PairSource
+from regard.data.settings.text import TextSource
+from regard.errors import ConfigError
+from regard.models.base.settings import ModelSettings
+from regard.tasks.settings import RunSettings
+from regard.training.settings import MachineSettings
+
+PAIRS, EXAMPLES, TEXT = "Sentence pairs", "Tables and labeled examples", "Running text"
+VALID = "As {}, for validation (default: held out of the training data)."
+
+MACHINE = flags_of(MachineSettings, "device", "threads")
+"""The options of every verb that computes."""
+
+COLUMNS = [
+    *flags_of(PairSource, "source_column", "target_column", panel=EXAMPLES),
+    *(
+        replace(each, type=tuple[str, ...], doc="Column or field of the text (default: detected); twice for pairs.")
+        for each in flags_of(LabelSource, "text_column", panel=EXAMPLES)
+    ),
+    *flags_of(LabelSource, "label_column", panel=EXAMPLES),
+]
+"""The columns of training data; those of --valid-data are the same."""
+
+
+def _sources() -> dict[str, Flag]:
+    (path,), (paths,) = (
+        flags_of(LabelSource, "path", panel=EXAMPLES, is_layered=True),
+        flags_of(TextSource, "paths", panel=TEXT, is_layered=True),
+    )
+    train = {
+        **{f"data.train.{each.name}": each for each in flags_of(PairSource, "source", "target", panel=PAIRS)},
+        "data.train.path": replace(path, name="data"),
+        "data.train.paths": replace(paths, name="text"),
+    }
+    valid = {
+        setting.replace("train", "valid"): replace(
+            each, name=f"valid_{each.name}", doc=VALID.format(flag_name(each.name))
+        )
+        for setting, each in train.items()
+    }
+    return train | valid
+
+
+def _settings() -> dict[str, Flag]:
+    preset, *_ = flags_of(ModelSettings, "preset")
+    machine = flags_of(MachineSettings, "device", "threads", "deterministic")
+    return {
+        **{each.name: each for each in flags_of(RunSettings, "init_from", "seed")},
+        "model.preset": replace(preset, doc="Model preset (see `regard presets`)."),
+        **{f"machine.{each.name}": each for each in machine},
+    }
+
+
+RUN_FLAGS = _sources() | _settings()
+"""The settings of a run that have an option of their own, with that option."""
+
+RUN = [*RUN_FLAGS.values(), *COLUMNS]
+"""The options of a run."""
+
+
+def label_columns(flags: Mapping[str, Any], prefix: str = "") -> dict[str, str | int]:
+    """Return --text-column and --label-column as settings."""
+    names, words = [f"{prefix}text_column", f"{prefix}second_column"], flags.get("text_column") or []
+    if len(words) > len(names):
+        raise ConfigError(f"--text-column {words[-1]}: an example has one or two texts; leave this one out.")
+    texts = {key: column(word) for key, word in zip(names, words)}
+    label = flags.get("label_column")
+    return texts if label is None else texts | {f"{prefix}label_column": column(str(label))}
+
+
+def run_overrides(words: list[str], flags: Given) -> dict[str, object]:
+    """Return the overrides of a run by dotted name: from options, then from key=value words."""
+    values = {name: flags.get(flag.name) for name, flag in RUN_FLAGS.items()}
+    overrides = {name: value for name, value in values.items() if value is not None}
+    words, files = _split_files(words, flags)
+    if files:
+        overrides["data.train.paths"] = [*flags["text"], *files]
+    for role in ("train", "valid") if flags.get("valid_data") else ("train",):
+        pairs = {f"data.{role}.{name}": flags.get(name) for name in ("source_column", "target_column")}
+        overrides |= {name: value for name, value in pairs.items() if value is not None}
+        overrides |= label_columns(flags, f"data.{role}.")
+    return overrides | dict(flatten(parse_overrides(words)))
+
+
+def _split_files(words: list[str], flags: Given) -> tuple[list[str], list[str]]:
+    """Return the settings, and the further files of a shell-expanded `--text *.txt`."""
+    if not flags.get("text") or flags.get("valid_text"):
+        return words, []
+    files = [word for word in words if "=" not in word and Path(word).exists()]
+    return [word for word in words if word not in files], files
