@@ -3,7 +3,7 @@
 import pytest
 
 from regard.studies.race.charts import Chart, draw_lines
-from regard.studies.race.elements import bullets, duration, figure, section
+from regard.studies.race.elements import bullets, duration, figure, reach_lines, sample_table, section
 
 PLOT = Chart("p", "A & B", lambda axes, theme: draw_lines(axes, [("a", [0, 1], [1, 2])]))
 
@@ -27,3 +27,21 @@ def test_lines_are_escaped_in_a_list():
 @pytest.mark.parametrize(("seconds", "shown"), [(0.4, "0:00"), (61, "1:01"), (3599.6, "1:00:00"), (7325, "2:02:05")])
 def test_a_duration_has_hours_where_it_needs_them(seconds, shown):
     assert duration(seconds) == shown
+
+
+def test_a_gradient_is_said_to_vanish_only_where_it_does():
+    members = [
+        {"name": name, "reach": {"text": {"distance": [1.0, 40.0], "gradient": gradient}}}
+        for name, gradient in (("lstm", [3.0, 0.01]), ("gpt", [1.5, 0.5]))
+    ]
+    assert reach_lines([*members, {"name": "x", "reach": {"text": None}}], "text") == [
+        "lstm: 3 at a distance of 1, 0.01 at 40: it vanishes with the distance.",
+        "gpt: 1.5 at a distance of 1, 0.5 at 40: it does not vanish in this range.",
+    ]
+
+
+def test_samples_have_a_row_for_each_member():
+    sample = {"source": "Ja.", "reference": "Yes.", "output": "<Yes>"}
+    table = sample_table([{"name": "a", "samples": [sample]}, {"name": "b", "samples": [sample | {"output": "No."}]}])
+    assert table.count("<tr>") == 4 and "&lt;Yes&gt;" in table and "<td>b</td><td>No.</td>" in table
+    assert sample_table([]) == sample_table([{"name": "a", "samples": []}]) == ""

@@ -69,12 +69,12 @@ def test_the_report_shows_what_is_known(straight):
     text = straight.report.read_text(encoding="utf-8")
     assert "<th>word perplexity</th><th>bits/byte</th><th>perplexity</th><th>loss</th>" in text
     assert "tokens in windows of 24, tokenizer and seed (1); scored on held-out (" in text
-    for title in ("Loss over training time", "The value of context", "Vanishing gradients", "Conditions"):
+    for title in ("Loss over training time", "Loss by position", "Gradient norm by distance", "Conditions"):
         assert f"<h2>{title}" in text
     assert {path.stem for path in straight.path.glob("*.png")} == {"loss-time", "loss-position", "gradient-text"}
     assert "published" not in text.lower() and text.count("class=best") == 4
     members = [each | {"reach": {"text": None}} for each in straight.results["members"]]
-    assert "Vanishing gradients" not in page(straight.results | {"members": members}, [])
+    assert "Gradient norm by distance" not in page(straight.results | {"members": members}, [])
 
 
 def test_an_interrupted_race_ends_as_one_never_disturbed(straight, tmp_path, lineup, monkeypatch):

@@ -150,6 +150,7 @@ def _reach(members: Sequence[dict[str, Any]], side: str) -> Chart:
         shown = [[max(value, FLOOR) for value in curve["gradient"]] for _, curve in curves]
         draw_lines(axes, [(name, curve["distance"], y) for (name, curve), y in zip(curves, shown, strict=True)])
         axes.set_yscale("log")
+        axes.locator_params(axis="x", integer=True)
         axes.set(xlabel=f"distance k to a {side} token (tokens)", ylabel="gradient norm / mean of the sentence")
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, 0.3), max(high, 3.0))  # small differences stay small in the plot

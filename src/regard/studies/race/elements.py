@@ -1,9 +1,13 @@
 """HTML elements of a report: sections, plots with captions, lists."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from regard.escaping import in_html
 from regard.studies.race.charts import Chart
+
+VANISHED = 10
+"""Ratio of the gradient norms at the shortest and the longest distance from which on a gradient vanishes."""
 
 
 def section(title: str, plots: Sequence[str], text: str = "") -> str:
@@ -31,3 +35,34 @@ def duration(seconds: float) -> str:
     """Return a duration as minutes:seconds, or hours:minutes:seconds."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02d}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+
+
+def reach_lines(members: Sequence[Mapping[str, Any]], side: str) -> list[str]:
+    """Return the gradient norm of each member at the shortest and the longest distance measured."""
+    lines = []
+    for each in members:
+        curve = each["reach"].get(side)
+        if not curve or len(curve["distance"]) < 2:
+            continue
+        (near, far), (first, last) = ((values[0], values[-1]) for values in (curve["distance"], curve["gradient"]))
+        verdict = "it vanishes with the distance" if last < first / VANISHED else "it does not vanish in this range"
+        lines.append(f"{each['name']}: {first:.2g} at a distance of {near:g}, {last:.2g} at {far:g}: {verdict}.")
+    return lines
+
+
+def sample_table(members: Sequence[Mapping[str, Any]]) -> str:
+    """Return a table of sentences with their references and the translations of every member."""
+    samples = [each["samples"] for each in members]
+    if not samples or not samples[0]:
+        return ""
+    rows = [
+        row
+        for number, first in enumerate(samples[0])
+        for row in (
+            ("source", first["source"]),
+            ("reference", first["reference"]),
+            *((each["name"], each["samples"][number]["output"]) for each in members),
+        )
+    ]
+    body = "".join(f"<tr><td>{in_html(name)}</td><td>{in_html(text)}</td></tr>" for name, text in rows)
+    return f'<div class="wide"><table><tbody>{body}</tbody></table></div>'

@@ -145,8 +145,18 @@ class StepTimes(Record):
     decoding_ms: list[float]
 
 
+class SampleRecord(Record):
+    """A sentence with its reference and its translation."""
+
+    source: str
+    reference: str
+    output: str
+
+
 class MeasuredTranslator(MeasuredRecord):
     """The measurements of a translator."""
+
+    samples: list[SampleRecord]
 
     lengths: list[BucketRecord]
     sentence: SentenceRecord

@@ -1,10 +1,11 @@
 """The report of a race: one self-contained page, and its plots as files."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from regard.checkpoint.atomic import write_text
 from regard.escaping import in_html
@@ -79,7 +80,7 @@ def _table(results: Results, kind: Discipline) -> str:
     for each in ranked(results):
         cells = [
             (each["name"], False),
-            *((format(each[c["key"]], c["format"]), each[c["key"]] == best[c["key"]]) for c in columns),
+            *((_with_interval(each, c), each[c["key"]] == best[c["key"]]) for c in columns),
             (f"{each['parameters']:,}", False),
             (f"{each['steps']:,}", False),
             (f"{each['times']['tokens_per_second']:,.0f}", False),
@@ -96,7 +97,17 @@ def _table(results: Results, kind: Discipline) -> str:
     head = "".join(f"<th>{in_html(name)}</th>" for name in names)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="wide">{table}</div><small>{in_html(kind.note(results))}</small>'
+    note = f"In brackets: 95 % intervals. {kind.note(results)}"
+    return f'<div class="wide">{table}</div><small>{in_html(note)}</small>'
+
+
+def _with_interval(member: Mapping[str, Any], column: Mapping[str, Any]) -> str:
+    """Return a metric of a member with its 95% interval, where there is one."""
+    value, interval = format(member[column["key"]], column["format"]), member["intervals"].get(column["key"])
+    if not interval:
+        return value
+    low, high = (format(each, column["format"]) for each in interval)
+    return f"{value} [{low}, {high}]"
 
 
 def _update_size(results: Results) -> str:

@@ -70,6 +70,7 @@ def _member(run: Run, planned: PlannedRecord, measured: dict[str, Any]) -> dict[
         "steps": record.steps or 0,
         "best_step": record.best_step,
         **values,
+        "intervals": next(iter(record.scores.values()))["intervals"],
         "times": times | values.get("times", {}),
     }
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from regard.studies.race.charts import FLOOR, Chart, ChartTheme, draw_lines, minutes_or_seconds, plain_numbers
 from regard.studies.race.disciplines import Discipline, Results
-from regard.studies.race.elements import bullets, figure, section
+from regard.studies.race.elements import bullets, figure, reach_lines, section
 from regard.studies.race.figures.loss_by_position import measure_text
 from regard.studies.race.records import MeasuredText
 from regard.tasks.record import RunRecord
@@ -35,13 +35,14 @@ def text_sections(results: Results, drawn: Mapping[str, Chart], captions: Mappin
     return [
         section("Loss over training time", [figure(drawn.get("loss-time"), captions["loss-time"])]),
         section(
-            "The value of context: loss by position",
+            "Loss by position in the window",
             [figure(drawn.get("loss-position"), captions["loss-position"])],
             bullets(_position_lines(results["members"])),
         ),
         section(
-            "Vanishing gradients: gradient norm by distance",
+            "Gradient norm by distance",
             [figure(drawn.get("gradient-text"), captions["gradient-text"])],
+            bullets(reach_lines(results["members"], "text")) if "gradient-text" in drawn else "",
         ),
     ]
 
@@ -103,6 +104,7 @@ def _reach(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> N
     shown = [[max(value, FLOOR) for value in curve["gradient"]] for _, curve in curves]
     draw_lines(axes, [(name, curve["distance"], y) for (name, curve), y in zip(curves, shown, strict=True)])
     axes.set_yscale("log")
+    axes.locator_params(axis="x", integer=True)
     axes.set(xlabel="distance k (tokens)", ylabel="gradient norm / mean of the window")
     plain_numbers(axes.yaxis)
 

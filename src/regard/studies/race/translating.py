@@ -14,7 +14,7 @@ from regard.runs.run import Run
 from regard.runs.scores.passport import FOLDER, Passport, passports_of, read_passport
 from regard.studies.race.charts import Chart, translation_plots
 from regard.studies.race.disciplines import Discipline, Results
-from regard.studies.race.elements import bullets, figure, section
+from regard.studies.race.elements import bullets, figure, reach_lines, sample_table, section
 from regard.studies.race.figures.alignment import alignment, pick_sentence
 from regard.studies.race.figures.bleu_by_length import bleu_by_length
 from regard.studies.race.figures.gradient_reach import LONGEST, gradient_reach
@@ -25,6 +25,9 @@ from regard.tasks.evaluation import decoding_words
 from regard.tasks.load import load
 from regard.tasks.record import RunRecord
 from regard.tasks.translate.evaluate import encode_pairs
+
+SAMPLES = 5
+"""Sentences whose translations by every member are shown."""
 
 
 def measure_translator(run: Run, held_out: EvalSet, device: str) -> dict[str, Any]:
@@ -41,6 +44,10 @@ def measure_translator(run: Run, held_out: EvalSet, device: str) -> dict[str, An
         "reach": gradient_reach(translator.model, encoded.select(fits), translator.device),
         "sentence": {"source": sentence.source, "target": sentence.target},
         "alignment": alignment(translator, sentence),
+        "samples": [
+            {"source": pair.source, "reference": pair.target, "output": output}
+            for pair, output in list(zip(held_out.rows, passport.outputs, strict=True))[:SAMPLES]
+        ],
         "step_times": time_by_length(translator.model, translator.bundle.vocabularies, translator.device),
     }
 
@@ -95,6 +102,7 @@ def member(record: RunRecord, metrics: Sequence[dict[str, Any]], measured: dict[
         "lengths": measured["lengths"],
         "reach": measured["reach"],
         "alignment": measured["alignment"],
+        "samples": measured["samples"],
         "times": {
             "sentences_per_second": score["sentences_per_second"],
             "by_length": measured["step_times"],
@@ -113,18 +121,21 @@ def sections(results: Results, drawn: Mapping[str, Chart], captions: Mapping[str
     return [
         section("BLEU over training time", [figure(drawn.get("bleu-time"), captions["bleu-time"])]),
         section(
-            "The bottleneck: BLEU by source length",
+            "BLEU by source length",
             [figure(drawn.get("bleu-length"), captions["bleu-length"])],
             bullets(_length_lines(results["members"])),
         ),
         section(
-            "Vanishing gradients: gradient norm by distance",
+            "Gradient norm by distance",
             [figure(drawn.get(name), captions[name]) for name in ("gradient-target", "gradient-source")],
+            bullets(reach_lines(results["members"], "target")),
         ),
         section(
-            "Sequential or parallel: step time by length",
+            "Time by length",
             [figure(drawn.get(name), captions[name]) for name in ("time-training", "time-decoding")],
+            bullets(_time_lines(results["members"])),
         ),
+        section("Sample translations", [sample_table(results["members"])]),
         section(
             "Cross-attention",
             [figure(drawn.get(f"alignment-{each['name']}"), _attention(each)) for each in results["members"]],
@@ -160,6 +171,21 @@ def _length_lines(members: Sequence[dict[str, Any]]) -> list[str]:
             lines.append(
                 f"{each['name']}: {first['bleu']:.1f} at {first['shortest']}–{first['longest']} tokens, "
                 f"{last['bleu']:.1f} at {last['shortest']}–{last['longest']} ({difference:+.1f})."
+            )
+    return lines
+
+
+def _time_lines(members: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the growth of each member's training step from the shortest to the longest sentences measured."""
+    lines = []
+    for each in members:
+        times = each["times"]["by_length"]
+        lengths, steps = times["lengths"], times["training_ms"]
+        if len(steps) > 1 and steps[0] > 0:
+            last = lengths[len(steps) - 1]
+            lines.append(
+                f"{each['name']}: a training step on {last} tokens takes {steps[-1] / steps[0]:.1f} times as long as "
+                f"one on {lengths[0]}, which are {last / lengths[0]:.0f} times fewer."
             )
     return lines
 

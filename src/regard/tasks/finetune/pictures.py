@@ -41,7 +41,7 @@ def _draw(
     panel.imshow(fractions, cmap="Blues", vmin=0.0, vmax=1.0)
     panel.set_xticks(range(len(labels)), labels, rotation=90, fontsize=8)
     panel.set_yticks(range(len(labels)), labels, fontsize=8)
-    panel.set_xlabel("predicted label", fontsize=9)
+    panel.set_xlabel("predicted label\n(color: fraction of the true label's row)", fontsize=9)
     panel.set_ylabel("true label", fontsize=9)
     panel.set_title(f"Confusion matrix ({name})", fontsize=10, loc="left")
     for row, counts in enumerate(confusion if len(labels) <= MAX_LABELS_WITH_COUNTS else []):

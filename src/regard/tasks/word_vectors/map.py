@@ -22,7 +22,7 @@ FEWEST, MOST = 3, 5000
 SHOWN = 5
 """Nearest neighbors listed for each word of the page."""
 LABELED = 300
-"""Words that are labeled in the picture, the first ones."""
+"""Words that may be labeled in the picture, the first ones; a label that would overlap another is left out."""
 
 
 def plot_map(
@@ -77,14 +77,32 @@ def _draw(names: Sequence[str], points: NDArray[Any], method: str, path: Path) -
 
 def _plot(axes: Any, names: Sequence[str], points: NDArray[Any], method: str) -> None:
     axes.scatter(points[:, 0], points[:, 1], s=9, color="#2b6cb0", alpha=0.7)
-    for name, (x, y) in list(zip(names, points, strict=True))[:LABELED]:
-        size = 9 if len(names) <= 60 else 6
-        axes.annotate(
-            in_picture(name), (float(x), float(y)), xytext=(3, 2), textcoords="offset points", fontsize=size
-        )
     axes.set_title(f"{len(names):,} words, {'PCA' if method == 'pca' else 't-SNE'}")
     axes.set_xticks([])
     axes.set_yticks([])
+    axes.figure.canvas.draw()  # the layout is settled, and so is where labels are
+    axes.figure.set_layout_engine("none")
+    taken: list[Any] = []
+    for name, (x, y) in list(zip(names, points, strict=True))[:LABELED]:
+        _label(axes, in_picture(name), (float(x), float(y)), 9 if len(names) <= 60 else 6, taken)
+
+
+def _label(axes: Any, name: str, point: tuple[float, float], size: int, taken: list[Any]) -> None:
+    """Write a word beside its point where it overlaps none of the boxes taken; no label where it always would."""
+    for offset, side, height in (
+        ((3, 2), "left", "bottom"),
+        ((-3, 2), "right", "bottom"),
+        ((3, -2), "left", "top"),
+        ((-3, -2), "right", "top"),
+    ):
+        text = axes.annotate(
+            name, point, xytext=offset, textcoords="offset points", fontsize=size, ha=side, va=height
+        )
+        box = text.get_window_extent()
+        if not any(box.overlaps(other) for other in taken):
+            taken.append(box)
+            return
+        text.remove()
 
 
 def map_page(names: Sequence[str], points: NDArray[Any], neighbors: Sequence[Sequence[str]], title: str) -> str:
