@@ -1,10 +1,10 @@
 """HTML elements of a report: sections, plots with captions, lists."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from regard.escaping import in_html
 from regard.studies.race.charts import Chart
+from regard.tasks.evaluation import Values
 
 VANISHED = 10
 """Ratio of the gradient norms at the shortest and the longest distance from which on a gradient vanishes."""
@@ -37,7 +37,7 @@ def duration(seconds: float) -> str:
     return f"{minutes}:{rest:02d}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
 
 
-def reach_lines(members: Sequence[Mapping[str, Any]], side: str) -> list[str]:
+def reach_lines(members: Sequence[Values], side: str) -> list[str]:
     """Return the gradient norm of each member at the shortest and the longest distance measured."""
     lines = []
     for each in members:
@@ -50,7 +50,7 @@ def reach_lines(members: Sequence[Mapping[str, Any]], side: str) -> list[str]:
     return lines
 
 
-def sample_table(members: Sequence[Mapping[str, Any]]) -> str:
+def sample_table(members: Sequence[Values]) -> str:
     """Return a table of sentences with their references and the translations of every member."""
     samples = [each["samples"] for each in members]
     if not samples or not samples[0]:

@@ -1,11 +1,10 @@
 """The report of a race: one self-contained page, and its plots as files."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from string import Template
-from typing import Any
 
 from regard.checkpoint.atomic import write_text
 from regard.escaping import in_html
@@ -15,6 +14,7 @@ from regard.studies.race.charts import Chart
 from regard.studies.race.disciplines import Discipline, Results, ranked
 from regard.studies.race.elements import bullets, duration
 from regard.tasks.contract import find_task
+from regard.tasks.evaluation import Values
 
 FOLDER = resources.files("regard.studies.race")
 
@@ -101,7 +101,7 @@ def _table(results: Results, kind: Discipline) -> str:
     return f'<div class="wide">{table}</div><small>{in_html(note)}</small>'
 
 
-def _with_interval(member: Mapping[str, Any], column: Mapping[str, Any]) -> str:
+def _with_interval(member: Values, column: Values) -> str:
     """Return a metric of a member with its 95% interval, where there is one."""
     value, interval = format(member[column["key"]], column["format"]), member["intervals"].get(column["key"])
     if not interval:

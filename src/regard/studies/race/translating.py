@@ -21,7 +21,7 @@ from regard.studies.race.figures.gradient_reach import LONGEST, gradient_reach
 from regard.studies.race.figures.timing import time_by_length
 from regard.studies.race.records import MeasuredTranslator
 from regard.tasks.data import EvalSet
-from regard.tasks.evaluation import decoding_words
+from regard.tasks.evaluation import Values, decoding_words
 from regard.tasks.load import load
 from regard.tasks.record import RunRecord
 from regard.tasks.translate.evaluate import encode_pairs
@@ -161,7 +161,7 @@ def note(results: Results) -> str:
     )
 
 
-def _length_lines(members: Sequence[dict[str, Any]]) -> list[str]:
+def _length_lines(members: Sequence[Values]) -> list[str]:
     """Return the BLEU of each member on the shortest and the longest sources."""
     lines = []
     for each in members:
@@ -175,7 +175,7 @@ def _length_lines(members: Sequence[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _time_lines(members: Sequence[dict[str, Any]]) -> list[str]:
+def _time_lines(members: Sequence[Values]) -> list[str]:
     """Return the growth of each member's training step from the shortest to the longest sentences measured."""
     lines = []
     for each in members:
@@ -190,7 +190,7 @@ def _time_lines(members: Sequence[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _attention(member: Mapping[str, Any]) -> str:
+def _attention(member: Values) -> str:
     probe = member["alignment"]["probe"] if member["alignment"] else ""
     return f"{member['name']}: each row is a target token of the reference translation ({probe}, mean of heads)."
 
