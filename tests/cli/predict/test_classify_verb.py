@@ -53,9 +53,8 @@ def test_texts_are_labelled_one_a_line_and_blank_lines_stay(runs, tmp_path):
     assert result.stderr.startswith("warning: 1 of the texts are longer than the model's maximum length")
     assert result.exit_code == 0
     record = json.loads(good("classify", runs / "a", one, "--json"))
-    assert set(record) == {"texts", "label", "probabilities", "probability", "is_truncated"} and record["texts"] == [
-        one
-    ]
+    assert set(record) == {"text", "label", "probabilities", "probability", "is_truncated"}
+    assert record["text"] == one
 
 
 def test_a_table_comes_back_with_labels_in_its_order(runs, tmp_path):

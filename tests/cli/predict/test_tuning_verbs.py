@@ -23,7 +23,7 @@ def runs(tmp_path_factory):
     for task, source in sources.items():
         words = ["train", task, "--data", source, "--out", folder / task, "--preset", "bert-tiny", *WORDS]
         text = good(*words, "train.steps=60", "train.validate_every=60", "--quiet")
-        use = {"regress": "TEXT TEXT", "tag": "TEXT", "answer": "QUESTION TEXT"}[task]
+        use = {"regress": "TEXT TEXT", "tag": "TEXT", "answer": "QUESTION CONTEXT"}[task]
         assert f"Use it: regard {task} {folder / task} {use}\n" in text and "95 % intervals by bootstrap" in text
     return folder
 
@@ -35,7 +35,8 @@ def test_numbers_of_pairs(runs):
     lines = good("regress", runs / "regress", stdin="hat book\tkey key\n\nhat\tcup\n").split("\n")
     assert [float(lines[0]), float(lines[2])] == [many, few] and lines[1] == ""
     record = json.loads(good("regress", runs / "regress", "hat book", "key key", "--json"))
-    assert record["number"] == pytest.approx(many, abs=1e-3) and record["texts"] == ["hat book", "key key"]
+    assert record["number"] == pytest.approx(many, abs=1e-3)
+    assert (record["text"], record["second"]) == ("hat book", "key key")
 
 
 def test_a_table_comes_back_with_numbers(runs, tmp_path):
@@ -126,7 +127,7 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
     assert bad("answer", runs / "answer", "a") == (
         "Give one question and one context, or questions and --context FILE; got 1 arguments."
     )
-    assert bad("answer", runs / "answer", "a", " ") == "question 1 is empty; give some text."
+    assert bad("answer", runs / "answer", "a", " ") == "line 1 is empty; give some text."
     assert bad("answer", runs / "answer", "a", "--out", tmp_path / "x.csv", "-c", tmp_path / "y") == (
         "--out is for tables; give one with --file."
     )
