@@ -44,17 +44,17 @@ def test_a_map_is_a_picture_and_a_page_of_its_own(golden, tmp_path):
 def test_evaluation_says_coverage(golden, tmp_path):
     (tmp_path / "q.txt").write_text(": family\nman woman king queen\nman woman boy girl\n")
     (tmp_path / "p.txt").write_text("man,king,6\napple,orange,9\nman,tree,3\n")
-    text = good(
-        "vectors", "evaluate", golden, "--analogies", tmp_path / "q.txt", "--similarities", tmp_path / "p.txt"
-    )
-    assert "family\t2\t1\t100.0 %" in text and "p.txt\t3\t2\t1.000\t1.000" in text
+    text = good("evaluate", golden, "--analogies", tmp_path / "q.txt", "--similarities", tmp_path / "p.txt")
+    assert "family\t2\t1\t100.0 %" in text
+    row = next(line for line in text.splitlines() if line.startswith(str(tmp_path / "p.txt"))).split("\t")
+    assert row[1] == "2" and row[3].startswith("1.000 [") and row[-1] == "3"
 
 
 def test_mistakes_are_one_sentence(golden, tmp_path):
     assert 'there is no vector for "quen"; did you mean "queen"?' in bad("vectors", "neighbors", golden, "quen")
     assert "there is no such file" in bad("vectors", "neighbors", tmp_path / "none.txt", "king")
     assert "analogy takes 3 words, not 2: man woman." in bad("vectors", "analogy", golden, "man", "woman")
-    assert "There is no data to evaluate on; give --analogies FILE" in bad("vectors", "evaluate", golden)
+    assert "has no test sets; give --analogies FILE or --similarities FILE." in bad("evaluate", golden)
     assert "0 words make no map" in bad("vectors", "map", golden)
     assert 'metric: "far" is not one of' in bad("vectors", "neighbors", golden, "king", "--metric", "far")
     (tmp_path / "empty.bin").write_bytes(b"9 4\nking \x01")
@@ -95,9 +95,9 @@ def test_a_rating_is_a_number(golden, tmp_path, value, line):
     rows.insert(line - 1, f"man,tree,{value}")
     (tmp_path / "p.txt").write_text("\n".join(rows))
     if line == 1 and value in ("1_0", "much"):  # a header, for all that is known
-        good("vectors", "evaluate", golden, "--similarities", tmp_path / "p.txt")
+        good("evaluate", golden, "--similarities", tmp_path / "p.txt")
         return
-    assert bad("vectors", "evaluate", golden, "--similarities", tmp_path / "p.txt") == (
+    assert bad("evaluate", golden, "--similarities", tmp_path / "p.txt") == (
         f"{tmp_path / 'p.txt'}: line {line} is not two words and a number; correct it, or leave it out."
     )
 
