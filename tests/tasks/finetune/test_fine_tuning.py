@@ -118,7 +118,7 @@ def test_pairs_encoded_in_both_orders_have_the_same_label_either_way(tmp_path):
     classifier = regard.load(run.path)
     one, other, _ = rows[0]
     result, swapped = classifier((one, other)), classifier((other, one))
-    assert result.probabilities == pytest.approx(swapped.probabilities, abs=1e-6) and result.texts == (one, other)
+    assert result.probabilities == pytest.approx(swapped.probabilities, abs=1e-6) and result.row.texts == (one, other)
     assert 'classifier("your text", "and another").label' in (run.path / "README.md").read_text()
 
 
