@@ -1,6 +1,7 @@
 """Schemas of a run's record (run.json) and of score passports."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -12,7 +13,7 @@ from regard.checkpoint.facts import ExtraVectorsRecord, OriginRecord
 from regard.config.names import FileName
 from regard.config.records import Count, Record, check_record, first_problem, read_json
 from regard.config.settings import Settings
-from regard.errors import RunError
+from regard.errors import RegardError, RunError
 
 RECORD = "run.json"
 WHAT = "the record of a run that this version of regard can read"
@@ -235,8 +236,15 @@ def read_run_record(folder: Path, version: int) -> RunRecord:
         return record
     report = check_record(value["data"], path, task.report, RunError, WHAT, group="data")
     for name, metrics in record.scores.items():
-        scores = check_record(metrics, path, task.scores, RunError, WHAT, group=f"scores.{name}")
-        for key in (task.counted[0], *(each.key for each in task.metrics)):
-            if metrics.get(key) is not None and scores.metric(key) is None:
-                raise RunError(f"{path}: this is not {WHAT} (scores.{name}.{key} is not a number).")
+        check_scores(task, metrics, path, RunError, WHAT, f"scores.{name}")
     return record.model_copy(update={"data": report})
+
+
+def check_scores(
+    task: Any, values: Mapping[str, Any], path: str | Path, error: type[RegardError], what: str, group: str = ""
+) -> None:
+    """Refuse an evaluation whose fields are not what its task writes, or whose metrics are no numbers."""
+    scores = check_record(values, path, task.scores, error, what, group=group)
+    for key in (task.counted[0], *(each.key for each in task.metrics)):
+        if values.get(key) is not None and scores.metric(key) is None:
+            raise error(f"{path}: this is not {what} ({group}{'.' if group else ''}{key} is not a number).")

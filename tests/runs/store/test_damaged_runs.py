@@ -192,10 +192,10 @@ def test_metrics_of_other_types_stop_neither_the_list_nor_the_card_nor_going_on(
 
 
 @pytest.mark.parametrize("name", ["../../../victim.txt", "/etc/passwd", "", "a/b", "\x00"])
-def test_the_hypotheses_of_a_passport_lie_beside_it(run, name):
+def test_the_outputs_of_a_passport_lie_beside_it(run, name):
     passport = run.path / "scores" / "test.json"
-    change(passport, "hypotheses", "file", value=name)
-    with pytest.raises(DataError, match=r"this is not a score passport \(hypotheses.file: "):
+    change(passport, "outputs", "file", value=name)
+    with pytest.raises(DataError, match=r"this is not a score passport \(outputs.file: "):
         read_passport(passport)
 
 

@@ -3,7 +3,6 @@
 import shlex
 
 from regard.checkpoint.identity import model_hash
-from regard.config.records import check_record
 from regard.errors import CheckpointError, DataError
 from regard.escaping import in_markdown
 from regard.reporting.markdown import Markdown, code, codes, table
@@ -12,6 +11,7 @@ from regard.runs.store.folder import RunFolder
 from regard.tasks.card import CardInput
 from regard.tasks.contract import AnyTask
 from regard.tasks.evaluation import Values, decoding_words, score_table
+from regard.tasks.record import check_scores
 
 
 def scores_section(run: RunFolder, task: AnyTask, card: CardInput) -> list[str]:
@@ -59,7 +59,7 @@ def evaluations_of(run: RunFolder, task: AnyTask, scores: Values) -> dict[str, V
     sets: dict[str, Values] = {}
     for name, facts in passports_of(run).items():
         try:
-            check_record(facts, name, task.scores, DataError, "a score passport")
+            check_scores(task, facts, name, DataError, "a score passport")
         except DataError:
             continue
         sets[name] = facts
