@@ -14,10 +14,10 @@ from regard.tasks.text.corpora import (
     corpora_report,
     corpus_folder,
     corpus_sets,
-    eval_corpora,
     scoring_machine,
     text_report,
     text_rows,
+    text_sets,
     validation_corpus,
 )
 from regard.text.settings import CorpusTextSettings
@@ -79,13 +79,13 @@ def test_a_run_is_scored_on_its_test_sets_or_else_on_its_validation_set(tmp_path
 
     def scored(data, source=None):
         record = run_record("language-model", {"folder": str(folder)}, sources=data.model_dump(mode="json"))
-        return eval_corpora(source, record, TextData, tokenizer, tmp_path / "aside")
+        return text_sets(source, record, TextData, tokenizer, tmp_path / "aside")
 
     own, other = scored(data), TextSource(paths=(str(tmp_path / "train.txt"),))
-    assert list(own) == ["own"] and own["own"].counts.words == 2 and (folder / "test-own").is_dir()
+    assert list(own) == ["own"] and own["own"].rows.counts.words == 2 and (folder / "test-own").is_dir()
     assert list(scored(data.model_copy(update={"test": {}}))) == ["valid"]
     (given,) = scored(data, other).items()
-    assert given[0] == other.name and given[1].counts.words == 4 and (tmp_path / "aside").is_dir()
+    assert given[0] == other.name and given[1].rows.counts.words == 4 and (tmp_path / "aside").is_dir()
 
 
 def test_the_validation_text_is_that_of_the_run_or_is_gone(tmp_path, tokenizer):

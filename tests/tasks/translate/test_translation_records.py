@@ -3,21 +3,22 @@
 import pytest
 from pydantic import ValidationError
 
-from regard.tasks.translate.records import PairReport, PairSources, TranslateFacts, TranslationScores
+from regard.tasks.record import ScoresRecord
+from regard.tasks.translate.records import PairReport, PairSources, TranslateFacts
 from translation_records import score, translation_record, translation_scores
 
 
-def test_scores_have_every_corpus_metric():
-    assert TranslationScores.model_validate(translation_scores()).too_long == 0
-    without = translation_scores() | {"scores": [score("BLEU"), score("TER")]}
-    with pytest.raises(ValidationError, match="chrF is missing"):
-        TranslationScores.model_validate(without)
+def test_scores_have_metrics_and_intervals_of_them():
+    scores = ScoresRecord.model_validate(translation_scores())
+    assert scores.metric("bleu") == 31.456 and scores.metric("other") is None
+    with pytest.raises(ValidationError, match=r"intervals.speed belongs to no metric"):
+        ScoresRecord.model_validate(translation_scores() | {"intervals": {"speed": [1.0, 2.0]}})
 
 
-@pytest.mark.parametrize("changes", [{"sentences": -1}, {"sentences": 2.5}, {"scores": []}, {"decode": None}])
+@pytest.mark.parametrize("changes", [{"scores": []}, {"scores": [{"name": 3}]}, {"decode": None}, {"test_set": {}}])
 def test_impossible_scores_are_refused(changes):
     with pytest.raises(ValidationError):
-        TranslationScores.model_validate(translation_scores() | changes)
+        ScoresRecord.model_validate(translation_scores() | changes)
 
 
 def test_a_report_counts_pairs_of_both_sets_and_keeps_the_origin_of_weights():
