@@ -42,7 +42,11 @@ def test_runs_are_listed_the_newest_first(shelf, quick_run):
     assert (newest.path, oldest.path) == (shelf / "group" / "two", shelf / "one")
     assert oldest.task == "translate" and oldest.preset == "transformer-tiny" and oldest.state == "finished"
     bleu = quick_run.scores["test"]["scores"][0]["value"]
-    assert (oldest.score.metric, oldest.score.set, oldest.score.value) == ("BLEU", "test", round(bleu, 2 if bleu > 1 else 4))
+    assert (oldest.score.metric, oldest.score.set, oldest.score.value) == (
+        "BLEU",
+        "test",
+        round(bleu, 2 if bleu > 1 else 4),
+    )
     assert oldest.parameters == quick_run.record.parameters and oldest.steps == 60
     files = sum(path.stat().st_size for path in (shelf / "one").rglob("*") if path.is_file())
     assert oldest.bytes == files and oldest.age_seconds > 86_400 * 365 and 0 <= newest.age_seconds < 3600
