@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from regard.tasks.record import ScoresRecord
 from regard.tasks.translate.records import PairReport, PairSources, TranslateFacts
-from translation_records import score, translation_record, translation_scores
+from translation_records import translation_record, translation_scores
 
 
 def test_scores_have_metrics_and_intervals_of_them():
