@@ -16,7 +16,7 @@ def answer(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[QUESTION TEXT]",
+            metavar="[QUESTION CONTEXT]",
             help="Question and context (default: standard input, one tab-separated pair per line).",
         ),
     ] = None,
