@@ -471,19 +471,22 @@ def test_the_loss_of_pairs_that_do_not_fit_together_is_the_same(quick_run, monke
 def test_rows_from_memory_are_checked_before_anything_is_written(tmp_path, pairs):
     out = tmp_path / "run"
     for rows, sentence in (
-        ([], "data: there are no rows to train on; give at least a few hundred."),
-        ([*pairs, ("Ja.",)], "data: row 301 is not (source, target); give that many texts."),
-        (["Ja."], "data: row 1 is not (source, target); give that many texts."),
-        ([("Ja.", 5)], "data: the target of row 1 is not text; give a string."),
-        ([{"source": "Ja."}], "data: the target of row 1 is not text; give a string."),
+        ([], "data: there are no rows; give at least a few hundred."),
+        ([*pairs, ("Ja.",)], "data: row 301 is not (source, target); give that, or a dict of columns."),
+        (["Ja."], "data: row 1 is not (source, target); give that, or a dict of columns."),
+        ([("Ja.", 5)], "data: the target of row 1 is not text; fix it."),
     ):
         with pytest.raises(DataError) as error:
             regard.train("translate", SMALL, data=rows, out=out)
         assert str(error.value) == sentence
-    with pytest.raises(ConfigError, match="recipe: name a recipe, a task or a TOML file; rows go in as data=rows"):
-        regard.train(pairs, SMALL, out=out)
-    with pytest.raises(ConfigError, match=r"data: the task elmo reads files \(--text FILE or --text FOLDER\)"):
-        regard.train("elmo", data=["A text."], out=out)
+    with pytest.raises(ConfigError) as ambiguous:
+        regard.train([("a fine film", "pos")], SMALL, out=out)
+    assert str(ambiguous.value) == (
+        "recipe: name a recipe, a task or a TOML file; rows go in as data=rows, such as "
+        'regard.train("translate", data=rows) or regard.train("classify", data=rows).'
+    )
+    with pytest.raises(DataError, match=r"data: 'reviews.csv' is one string, and rows are a list; name a file"):
+        regard.train("classify", data="reviews.csv", out=out)
     assert not out.exists()
 
 

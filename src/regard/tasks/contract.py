@@ -26,6 +26,7 @@ from regard.tasks.evaluation import Evaluation, Values
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.checkpoint.facts import TaskFiles
+    from regard.data.sources.memory import Shape
     from regard.metrics.bootstrap import Statistic
     from regard.models.base.settings import ModelSettings
     from regard.tasks.card import CardInput
@@ -47,8 +48,8 @@ class Task(ABC, Generic[S, D, P]):
     """The parts of its checkpoints: facts, kinds of models (the default first), heads, tokenizers."""
     source: ClassVar[type[Settings]]
     """Settings of one data set."""
-    row_fields: ClassVar[tuple[str, ...]] = ()
-    """Fields of a training row from memory; none: the task reads files only."""
+    rows: "ClassVar[tuple[Shape, ...]]"
+    """Fields of a row from memory, in order, with their types; further shapes have more fields."""
     report: "ClassVar[type[DataReport]]"
     """Schema of the data in run.json."""
     scores: "ClassVar[type[ScoresRecord]]"
@@ -72,6 +73,11 @@ class Task(ABC, Generic[S, D, P]):
     """Fields of `LoadOptions` that its pipeline honors."""
     has_trials: ClassVar[bool] = True
     """The training loop supports trials on micro-batches (doctor, races)."""
+
+    @property
+    def reads_text(self) -> bool:
+        """It reads running text, from several paths, and not a table of rows."""
+        return "paths" in self.source.model_fields
 
     @property
     def selection_metrics(self) -> list[str]:

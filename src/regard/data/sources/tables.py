@@ -11,6 +11,7 @@ from typing import Any
 from regard.config.parsing import ParseError, parse_json
 from regard.data.sources.cells import Row
 from regard.data.sources.lines import read_lines, read_text
+from regard.data.sources.memory import class_name, class_names
 from regard.data.sources.records import NO_FIELDS, dataset_rows, json_object, load_datasets
 from regard.errors import DataError
 
@@ -120,24 +121,13 @@ def check_cells(origin: Path | str, number: int, cells: Sequence[str], columns: 
 def _from_datasets(path: str, config: str | None, split: str) -> Table:
     """Return the rows of a data set, class indices as class names."""
     data = load_datasets(path, config, split)
-    classes = {name: names for name, each in data.features.items() if (names := _class_names(each))}
-
-    def called(names: Sequence[str], value: Any) -> Any:
-        if isinstance(value, list):
-            return [called(names, each) for each in value]
-        return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
+    classes = class_names(data)
 
     def named(row: Row) -> Row:
-        return {name: called(classes[name], value) if name in classes else value for name, value in row.items()}
+        return {name: class_name(classes[name], value) if name in classes else value for name, value in row.items()}
 
     rows = [(f"record {number}", named(row)) for number, row in enumerate(dataset_rows(data, path), start=1)]
     return Table(path, list(data.features), rows)
-
-
-def _class_names(feature: Any) -> Sequence[str] | None:
-    """Return the class names of a feature, or of the entries of its lists."""
-    inner = getattr(feature, "feature", feature)
-    return getattr(inner, "names", None)
 
 
 def json_rows(path: Path) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ import difflib
 import json
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -14,7 +15,8 @@ from regard.config.overrides import nested
 from regard.config.parsing import ParseError, parse_toml
 from regard.config.resolve import Layer, Resolved, check_texts, resolve
 from regard.config.settings import Settings, setting_names
-from regard.errors import ConfigError
+from regard.data.sources.memory import memory_lines
+from regard.errors import ConfigError, DataError
 from regard.models.base.settings import COMMON_SETTINGS
 from regard.models.families import DEFAULT_FAMILY, check_kind, family
 from regard.models.presets import preset
@@ -66,16 +68,27 @@ def find_recipe(name: str) -> Recipe:
     raise ConfigError(f'There is no recipe "{name}" (a file would end in .toml); {way_out}')
 
 
-def chosen_recipe(given: str | Path | Mapping[str, Any]) -> Recipe:
+def chosen_recipe(given: object) -> Recipe:
     """Return the recipe of a name, of a file, or of nested settings."""
     if isinstance(given, (str, Path)):
         return find_recipe(str(given))
-    if not isinstance(given, Mapping):
-        raise ConfigError(
-            "recipe: name a recipe, a task or a TOML file; rows go in as data=rows, such as "
-            'regard.train("translate", data=pairs).'
-        )
-    return Recipe(str(given.get("task", "run")), "the call", given)
+    if isinstance(given, Mapping):
+        return Recipe(str(given.get("task", "run")), "the call", given)
+    calls = " or ".join(f'regard.train("{name}", data=rows)' for name in _tasks_of(given))
+    raise ConfigError(
+        "recipe: name a recipe, a task or a TOML file; rows go in as data=rows, "
+        + (f"such as {calls}." if calls else "as in regard.train(TASK, data=rows).")
+    )
+
+
+def _tasks_of(rows: object) -> list[str]:
+    """Return the tasks that take such rows."""
+    names = []
+    for task in registry.tasks():
+        with suppress(DataError):
+            memory_lines(rows[:1] if isinstance(rows, list) else rows, task.rows)
+            names.append(task.name)
+    return names
 
 
 def _read(path: Path) -> Recipe:

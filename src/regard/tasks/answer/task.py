@@ -12,6 +12,7 @@ from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
 from regard.data.encoding.question_windows import EncodedQuestions, encode_questions, majority_answer
 from regard.data.settings.examples import QuestionSource
+from regard.data.sources.memory import ANSWERS, TEXT
 from regard.data.sources.squad import QuestionRow, read_questions
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.squad import answer_scores, answer_statistics, best_threshold, exact_match
@@ -41,6 +42,7 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         "--data FILE",
         shorten="shorter windows (max_length)",
     )
+    rows = ({"question": TEXT, "context": TEXT, "answers": ANSWERS},)
     files = TaskFiles(AnswerFacts, ("encoder",), ("extractive-qa",))
     facts, run_settings, source = AnswerFacts, AnswerSettings, QuestionSource
     metrics = (

@@ -10,6 +10,7 @@ from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
 from regard.data.encoding.labeled import EncodedExamples
 from regard.data.settings.examples import ChoiceSource
+from regard.data.sources.memory import LABEL, LIST, TEXT
 from regard.data.sources.multiple_choice import MultipleChoiceRow, read_choices_with_columns
 from regard.metrics.bootstrap import Statistic
 from regard.models.base.family import Kind
@@ -37,6 +38,7 @@ class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
         Metric("accuracy", "accuracy", is_validated=True),
         Metric("majority_baseline", "majority baseline"),
     )
+    rows = ({"context": TEXT, "choices": LIST, "label": LABEL},)
     score_note = (
         f"{HeadTask.score_note} The majority baseline is the accuracy of guessing; the loss is in nats per example."
     )

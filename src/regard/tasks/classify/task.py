@@ -10,6 +10,7 @@ from regard.checkpoint.facts import TaskFiles
 from regard.config.parsing import parse_integer
 from regard.data.encoding.labeled import EncodedExamples
 from regard.data.sources.labeled import LabeledRow
+from regard.data.sources.memory import LABEL, TEXT
 from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.classification import label_scores, label_statistics
@@ -41,6 +42,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
     files = TaskFiles(
         ClassifyFacts, KINDS, ("classification",), (frozenset({"tokenizer"}), frozenset({"tokenizer", "words"}))
     )
+    rows = {"text": TEXT, "label": LABEL}, {"text1": TEXT, "text2": TEXT, "label": LABEL}
     facts, run_settings = ClassifyFacts, ClassifySettings
     metrics = (
         Metric("accuracy", "accuracy", is_validated=True),

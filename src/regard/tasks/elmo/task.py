@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import TextData, TextSource
+from regard.data.sources.memory import TEXT
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.base import Options
 from regard.pipelines.encoder_results import TokenVectors
@@ -44,6 +45,7 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
     wording = Wording("an ELMo", "ELMos", "--text FILE or --text FOLDER", shorten="shorter windows (window)")
     files = TaskFiles(ElmoFacts, ("bidirectional-lm",), roles=(frozenset({"tokenizer", "words"}),))
     source = TextSource
+    rows = ({"text": TEXT},)
     report, scores = ElmoReport, ScoresRecord
     metrics = (
         Metric("perplexity", "perplexity", ".2f", "min"),

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import TextData, TextSource
+from regard.data.sources.memory import TEXT
 from regard.decoding.settings import GenerateSettings
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.base import Options
@@ -61,6 +62,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
     )
     files = TaskFiles(LanguageFacts, ("causal-lm",))
     source = TextSource
+    rows = ({"text": TEXT},)
     report, scores = TextReport, ScoresRecord
     metrics = (
         Metric("word_perplexity", "word perplexity", ".2f", "min", is_raced=True),

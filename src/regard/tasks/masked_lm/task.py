@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import DocumentSource, MaskedTextData
+from regard.data.sources.memory import TEXT
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.base import Options
 from regard.pipelines.embedding import Embedding, EmbedOptions
@@ -51,6 +52,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
     )
     files = TaskFiles(MaskedFacts, ("encoder",))
     source = DocumentSource
+    rows = ({"text": TEXT},)
     report, scores = MaskedReport, ScoresRecord
     metrics = (
         Metric("pseudo_perplexity", "pseudo-perplexity", ".2f", "min"),

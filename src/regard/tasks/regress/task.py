@@ -13,6 +13,7 @@ from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
 from regard.data.encoding.labeled import EncodedExamples
 from regard.data.sources.labeled import LabeledRow
+from regard.data.sources.memory import NUMBER, TEXT
 from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.regression import regression_scores, regression_statistics
@@ -47,6 +48,7 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
         ("regression", "similarity"),
         (frozenset({"tokenizer"}), frozenset({"tokenizer", "words"})),
     )
+    rows = {"text": TEXT, "label": NUMBER}, {"text1": TEXT, "text2": TEXT, "label": NUMBER}
     facts, run_settings = RegressFacts, RegressSettings
     metrics = (
         Metric("spearman", "Spearman", is_validated=True),

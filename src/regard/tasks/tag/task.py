@@ -12,6 +12,7 @@ from regard.checkpoint.facts import TaskFiles
 from regard.data.encoding.tagged import EncodedTags, encode_tagged
 from regard.data.settings.examples import TagSource
 from regard.data.sources.conll import read_tagged_with_columns
+from regard.data.sources.memory import LIST
 from regard.data.sources.tagged_tables import TaggedRow
 from regard.errors import DataError
 from regard.metrics.bootstrap import Numbers, Statistic
@@ -41,6 +42,7 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
     files = TaskFiles(
         LabelFacts, KINDS, ("token-classification",), (frozenset({"tokenizer"}), frozenset({"tokenizer", "words"}))
     )
+    rows = ({"words": LIST, "tags": LIST},)
     facts, run_settings, source = LabelFacts, TagSettings, TagSource
     metrics = (
         Metric("f1", "F1", is_validated=True),

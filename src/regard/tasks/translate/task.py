@@ -8,6 +8,7 @@ from pydantic import Field
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.pairs import PairData, PairSource
+from regard.data.sources.memory import TEXT
 from regard.decoding.settings import DecodeSettings
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
@@ -74,7 +75,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
         roles=(frozenset({"tokenizer"}), frozenset({"source", "target"})),
     )
     source = PairSource
-    row_fields = ("source", "target")
+    rows = ({"source": TEXT, "target": TEXT},)
     report, scores = PairReport, ScoresRecord
     metrics = (
         Metric("bleu", "BLEU", ".2f", is_validated=True, is_raced=True, validated_as="greedy, first sentences"),

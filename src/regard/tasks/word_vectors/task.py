@@ -9,6 +9,7 @@ from pydantic import Field
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import DocumentSource
+from regard.data.sources.memory import TEXT
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.base import Options
 from regard.pipelines.word_vectors import Neighbor, WordRow
@@ -53,6 +54,7 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
     wording = Wording("a table of word vectors", "word vectors", "--text FILE or --text FOLDER", tokens="words")
     files = TaskFiles(WordVectorFacts, ("word-vectors",), has_unknown_row=False)
     source = DocumentSource
+    rows = ({"text": TEXT},)
     evaluated_on, evaluation_flags = VectorEvaluationSettings, "--analogies FILE or --similarities FILE"
     evaluation = WordEvaluation
     report, scores = WordReport, VectorScores
