@@ -9,10 +9,12 @@ import pytest
 
 from every_task import TASKS
 from regard.checkpoint.bundle import read_bundle
-from regard.errors import DataError, RunError, RunInterrupted
+from regard.checkpoint.facts import TaskFacts
+from regard.errors import ConfigError, DataError, RunError, RunInterrupted
 from regard.progress import Progress
 from regard.runs.execute import RunSpec, _compare, execute
 from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.runs.reports.card import _head
 from regard.runs.resume import resume
 from regard.runs.run import Run
 from regard.version import __version__
@@ -108,3 +110,12 @@ def test_a_signal_saves_and_raises_and_the_run_can_be_resumed(spec, tmp_path, nu
     assert resume(run.path, progress=heard).state == "finished"
     lines = [message for message in heard.messages if message.startswith("step ")]
     assert lines and all("train loss" in line and "valid loss" in line and line.endswith(" left") for line in lines)
+
+
+def test_languages_are_in_the_checkpoint_and_the_card(tmp_path):
+    overrides = TASKS["classify"].overrides(tmp_path / "data") | {"languages": ["de", "pt-BR"]}
+    run = execute(Run(tmp_path / "run"), RunSpec(resolve_run(find_recipe("classify"), overrides), is_scored=False))
+    assert TaskFacts.read(read_bundle(run.best)).languages == ["de", "pt-BR"]
+    assert "Languages: `de`, `pt-BR`." in "\n".join(_head(run, run.record))
+    with pytest.raises(ConfigError, match='languages: "German" is not a language code; write codes such as de, en'):
+        resolve_run(find_recipe("classify"), overrides | {"languages": ["German"]})

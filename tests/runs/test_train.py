@@ -471,7 +471,7 @@ def test_the_loss_of_pairs_that_do_not_fit_together_is_the_same(quick_run, monke
 def test_rows_from_memory_are_checked_before_anything_is_written(tmp_path, pairs):
     out = tmp_path / "run"
     for rows, sentence in (
-        ([], "data: there are no rows; give at least a few hundred."),
+        ([], "data: there are no rows; give some."),
         ([*pairs, ("Ja.",)], "data: row 301 is not (source, target); give that, or a dict of columns."),
         (["Ja."], "data: row 1 is not (source, target); give that, or a dict of columns."),
         ([("Ja.", 5)], "data: the target of row 1 is not text; fix it."),

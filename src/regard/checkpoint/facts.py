@@ -48,6 +48,7 @@ class TaskFacts(Record):
     """The facts of a checkpoint, flat in config.json, as far as tasks have them in common; each task extends them."""
 
     seed: int | None = None
+    languages: list[str] = Field(default_factory=list)
     averaged: list[str] = Field(default_factory=list)
     init_from: OriginRecord | None = None
     extra_vectors: ExtraVectorsRecord | None = None

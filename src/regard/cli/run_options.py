@@ -56,7 +56,7 @@ def _settings() -> dict[str, Flag]:
     preset, *_ = flags_of(ModelSettings, "preset")
     machine = flags_of(MachineSettings, "device", "threads", "deterministic")
     return {
-        **{each.name: each for each in flags_of(RunSettings, "init_from", "seed")},
+        **{each.name: each for each in flags_of(RunSettings, "init_from", "seed", "languages")},
         "model.preset": replace(preset, doc="Model preset (see `regard presets`)."),
         **{f"machine.{each.name}": each for each in machine},
     }

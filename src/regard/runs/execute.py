@@ -87,6 +87,8 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
         checkpoint = run.checkpoints.resumable() if job.start == "resume" else None
         resumed = read_bundle(checkpoint[0], machine.device) if checkpoint else None
         prepared = (job.prepare or task.prepare)(settings, Context(machine, progress, resumed))
+        if settings.languages and resumed is None:
+            prepared.bundle.facts.update(languages=list(settings.languages))
         if resumed is None and job.prepare is None:
             preflight(settings, prepared, progress)
         counted = settings.train

@@ -1,8 +1,9 @@
 """Settings that the runs of all tasks have in common."""
 
+import re
 from typing import Any, Generic, Literal, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from regard import registry
 from regard.config.settings import Settings
@@ -11,6 +12,9 @@ from regard.text.settings import CorpusTextSettings, TextSettings
 from regard.training.settings import LoopSettings, MachineSettings, TrainSettings
 
 M = TypeVar("M", bound=ModelSettings)
+
+LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+"""A language tag (BCP 47): a code of ISO 639, and further parts such as a region."""
 
 
 class RunSettings(Settings, Generic[M]):
@@ -22,6 +26,8 @@ class RunSettings(Settings, Generic[M]):
     """Purpose of the recipe, in one line."""
     seed: int = Field(1, ge=0, lt=2**32)
     """Seed of every random choice."""
+    languages: tuple[str, ...] = ()
+    """Language codes of the texts (de en: a translator's source first), kept in the checkpoint and the card."""
     init_from: str | None = None
     """Pretrained model: a run or checkpoint, or hf:DIR (default: random initialization)."""
     data: Any
@@ -31,6 +37,14 @@ class RunSettings(Settings, Generic[M]):
     machine: MachineSettings = MachineSettings()
     preflight: bool = True
     """Check the data before training and report suspicious findings."""
+
+    @field_validator("languages")
+    @classmethod
+    def _are_codes(cls, codes: tuple[str, ...]) -> tuple[str, ...]:
+        for code in codes:
+            if not LANGUAGE_CODE.fullmatch(code):
+                raise ValueError(f'"{code}" is not a language code; write codes such as de, en or pt-BR.')
+        return codes
 
     @model_validator(mode="after")
     def _selects_by_a_metric_of_its_task(self) -> "RunSettings[M]":

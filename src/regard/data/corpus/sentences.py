@@ -14,13 +14,13 @@ LONGEST = 128
 
 _END = re.compile(
     r"""
-    (?P<marks>[.!?…؟۔।॥።]+)(?P<closers>["'”’»›)\]}]*)(?=\s)  # a full stop, closing quotes, white space
+    (?P<marks>[.!?…؟۔।॥።]+)(?P<closers>["'”“’‘»›«)\]}]*)(?=\s)  # a full stop, closing quotes, white space
     | [。！？｡]+[」』】）”’]*                                   # scripts without white space between
     | (?P<blank>\n[^\S\n]*\n)                                # a blank line
     """,
     re.VERBOSE,
 )
-_AT_END = re.compile(r"""(?:[.!?…؟۔।॥።]["'”’»›)\]}]*|[。！？｡]+[」』】）”’]*)\s*\Z""")
+_AT_END = re.compile(r"""(?:[.!?…؟۔।॥።]["'”“’‘»›«)\]}]*|[。！？｡]+[」』】）”’]*)\s*\Z""")
 
 
 def split_sentences(text: str) -> Iterator[str]:

@@ -38,7 +38,7 @@ def memory_lines(rows: object, shapes: Sequence[Shape], what: str = "data") -> l
         except (TypeError, ValueError):
             raise DataError(f"{what}: row {number} holds a value that JSON has no form for; give text.") from None
     if not lines:
-        raise DataError(f"{what}: there are no rows; give at least a few hundred.")
+        raise DataError(f"{what}: there are no rows; give some.")
     return lines
 
 

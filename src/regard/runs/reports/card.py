@@ -68,13 +68,15 @@ def _head(run: RunFolder, record: RunRecord) -> list[str]:
     settings = record.settings
     about = [as_markdown_paragraph(settings.about), ""] if settings.about else []
     steps = "" if record.steps is None else f" after {record.steps:,} steps, best at step {record.best_step:,}"
+    codes = ", ".join(map(code, settings.plain.get("languages", ())))
+    languages = f" Languages: {codes}." if codes else ""
     return [
         MARK,
         f"# {in_markdown(run.path.name)}",
         "",
         *about,
         f"A model for the task {code(record.task)}: {in_markdown(settings.model.preset or settings.model.family)}, "
-        f"{record.parameters:,} parameters, trained by regard {record.regard}; {state_of(record)}{steps}.",
+        f"{record.parameters:,} parameters, trained by regard {record.regard}; {state_of(record)}{steps}.{languages}",
     ]
 
 

@@ -1,15 +1,15 @@
 """A model evaluated on sets, its passports written, and compared with another system: for every task."""
 
-import json
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from regard.config.resolve import Layer, resolve
 from regard.config.settings import Settings
-from regard.errors import ConfigError, DataError, RunError
+from regard.data.sources.memory import memory_lines
+from regard.errors import ConfigError, RunError
 from regard.metrics.bootstrap import bootstrap
 from regard.progress import SILENT, Progress
 from regard.runs.scores.model import EvaluatedModel, open_model, task_of
@@ -79,33 +79,15 @@ def as_source(task: AnyTask, data: object, folder: Path) -> Settings | None:
             data = {"paths": [str(data)]}
     if isinstance(data, Mapping) and set(data) <= set(fields):
         return resolve(task.eval_source, [Layer("data", data)]).settings
-    if isinstance(data, (str, Path, Mapping)) or not isinstance(data, Iterable) or not task.row_fields:
+    if isinstance(data, (str, Path, Mapping)) or not isinstance(data, Iterable):
         raise ConfigError(
             f"data: {type(data).__name__} is no set to evaluate {task.wording.plural} on; name its files as settings "
             f"do ({', '.join(fields)})."
         )
     file = folder / "data.jsonl"
-    file.write_text("".join(line + "\n" for line in row_lines(task, data)), encoding="utf-8")
+    file.write_text("".join(line + "\n" for line in memory_lines(data, task.rows)), encoding="utf-8")
     key: dict[str, Any] = {"path": str(file)} if "path" in fields else {"paths": [str(file)]}
     return resolve(task.eval_source, [Layer("data", key)]).settings
-
-
-def row_lines(task: AnyTask, rows: Iterable[Any]) -> list[str]:
-    """Return rows from memory as lines of JSON."""
-    lines = []
-    for number, row in enumerate(rows, start=1):
-        values = dict(row) if isinstance(row, Mapping) else row
-        if isinstance(values, Sequence) and not isinstance(values, str) and len(values) == len(task.row_fields):
-            values = dict(zip(task.row_fields, values, strict=True))
-        if not isinstance(values, dict):
-            raise DataError(f"data: row {number} is not ({', '.join(task.row_fields)}); give these.")
-        try:
-            lines.append(json.dumps(values, ensure_ascii=False))
-        except TypeError as error:
-            raise DataError(f"data: row {number} is no text or number ({error}); give strings.") from None
-    if not lines:
-        raise DataError("data: there are no rows to evaluate on; give at least one.")
-    return lines
 
 
 def eval_sets(

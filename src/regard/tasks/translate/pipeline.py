@@ -25,6 +25,7 @@ from regard.nn.inference.prepacked import drop_prepacked
 from regard.nn.probes.trace import Trace
 from regard.progress import SILENT, Progress
 from regard.tasks.data import translation_tokenizers
+from regard.tasks.translate.paragraphs import translate_paragraphs
 from regard.tasks.translate.results import Alternative, PairScore, Translation, detokenized
 from regard.tasks.translate.scoring import pair_log_probabilities
 from regard.text.prefix import Prefix, exact_prefix, prefix_ids, prefix_of
@@ -36,6 +37,8 @@ BATCH_TOKENS = {"cpu": 16384, "cuda": 32768}
 
 class Translator:
     """A translation model, or an ensemble of them, with tokenizers and decoding defaults."""
+
+    paragraphs = translate_paragraphs
 
     def __init__(self, bundle: Bundle, others: Sequence[Bundle] = ()) -> None:
         self.bundle = bundle
