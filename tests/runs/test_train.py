@@ -347,7 +347,7 @@ def test_lines_past_what_is_read_count_against_the_score(quick_run):
 def test_scores_of_plain_tuples_and_of_nothing(quick_run):
     translator = regard.load(quick_run.best, "cpu")
     assert regard.evaluate(translator, [("Ja.", "Yes.")])["data"].metrics["sentences"] == 1
-    with pytest.raises(DataError, match="data: there are no rows to evaluate on; give at least one"):
+    with pytest.raises(DataError, match="data: there are no rows; give some"):
         regard.evaluate(translator, [])
 
 
