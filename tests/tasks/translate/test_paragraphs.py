@@ -3,7 +3,6 @@ from types import SimpleNamespace
 import pytest
 
 import regard
-from commands import bad, good
 from regard.tasks.translate.paragraphs import sentences_of, translate_paragraphs
 
 
@@ -35,12 +34,8 @@ def test_sentences_of_languages_without_spaces_stay_side_by_side():
     assert translate_paragraphs(translate, "你好。再见！") == "今日は。さようなら。"
 
 
-def test_a_paragraph_is_its_sentences_in_python_and_in_a_shell(quick_run):
+def test_a_paragraph_is_its_sentences_sentence_by_sentence(quick_run):
     translator = regard.load(quick_run.best)
     sentences = ["Der Hund schläft.", "Anna liest ein Buch."]
     one, other = (each.text for each in translator(sentences))
     assert translator.paragraphs("\n\n".join(sentences)) == f"{one}\n\n{other}"
-    assert good("translate", quick_run.path, " ".join(sentences), "--paragraphs", "-q") == f"{one} {other}\n"
-    assert bad("translate", quick_run.path, "Ja.", "--paragraphs", "--json") == (
-        "--json is for single sentences; leave it out, or leave out --paragraphs."
-    )

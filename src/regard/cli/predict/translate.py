@@ -127,21 +127,15 @@ def translate(
     device: Device = None,
     precision: Precision = "fp32",
     threads: Threads = None,
-    paragraphs: Annotated[
-        bool,
-        typer.Option("--paragraphs", help="Split each input line into sentences, translate them, and rejoin them."),
-    ] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Translate text: one output line per input line, in order, blank lines kept.
 
-    A line is one sentence; with --paragraphs it may hold several.
-
     Defaults are the run's settings under decode.
     """
     flags = dict(locals())
-    from regard.cli.console import print_line, progress
+    from regard.cli.console import progress
     from regard.tasks.load import load
     from regard.tasks.translate.task import TASK
     from regard.training.device.machine import use_threads
@@ -157,10 +151,6 @@ def translate(
     reporter = progress(quiet)
     line = 1
     for chunk in chunks(texts, file):
-        if paragraphs:
-            for text in chunk:
-                print_line(translator.paragraphs(text, progress=reporter, **decoding))
-            continue
         for translation in translator(chunk, prefix=prefix, first_row=line, progress=reporter, **decoding):
             _print_translation(translation, n_best, json)
         sys.stdout.flush()
@@ -179,9 +169,6 @@ def _check_inputs(flags: dict[str, Any]) -> None:
 
     if flags["texts"] and flags["file"]:
         raise ConfigError("Give either texts or --file, not both.")
-    for name in ("prefix", "alternatives", "json"):
-        if flags["paragraphs"] and flags[name]:
-            raise ConfigError(f"--{name} is for single sentences; leave it out, or leave out --paragraphs.")
     if flags["alternatives"] is not None and len(flags["texts"] or []) != 1:
         raise ConfigError("--alternatives is for one text; give it after RUN.")
     if flags["alternatives"] is not None and flags["n_best"] > 1:
