@@ -31,6 +31,7 @@ from regard.tasks.findings import Finding
 from regard.tasks.finetune.base import HeadTask
 from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.records import HeadFacts, LabelFacts, TextFacts
+from regard.tasks.finetune.rows import RowTask
 
 __all__ = [
     "Bundle",
@@ -67,6 +68,7 @@ __all__ = [
     "Progress",
     "RegardError",
     "Result",
+    "RowTask",
     "RunError",
     "Settings",
     "Task",

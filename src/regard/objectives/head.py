@@ -13,7 +13,7 @@ from regard.objectives.cross_entropy import cross_entropy
 from regard.objectives.loss import Loss, LossPart
 
 Losses = Callable[[Tensor, Tensor], Tensor]
-"""A task's losses of outputs and labels, summed or still to be summed; a row without a label has a loss of 0."""
+"""A task's losses of outputs and labels: one a row, or their sum."""
 
 
 def label_losses(scores: Tensor, labels: Tensor) -> Tensor:
@@ -28,8 +28,7 @@ def span_losses(scores: Tensor, labels: Tensor) -> Tensor:
 
 def number_losses(scores: Tensor, labels: Tensor) -> Tensor:
     """Return the squared error of numbers."""
-    # Without a label there is no error: the detached score replaces it.
-    return (scores - torch.where(labels.isnan(), scores.detach(), labels.to(scores.dtype))).square()
+    return (scores - labels).square()
 
 
 class HeadObjective:
@@ -49,9 +48,17 @@ class HeadObjective:
         hidden = model.hidden_states(batch.reading)  # (M, D)
         scores = model.head_outputs(hidden, batch.places, batch.candidate_mask)
         wide = scores.to(torch.promote_types(scores.dtype, torch.float32))
-        loss = {"label": LossPart(self.losses(wide, batch.labels).sum(), batch.label_count)}
+        loss = {"label": LossPart(self._sum(wide, batch.labels), batch.label_count)}
         if self.lm_weight:
             states = hidden.index_select(0, batch.lm_positions)  # (N, D)
             sums = cross_entropy(states, model.head.weight, model.head.bias, batch.token_labels)
             loss["lm"] = LossPart(sums.smoothed, batch.token_count, self.lm_weight)
         return loss
+
+    def _sum(self, scores: Tensor, labels: Tensor) -> Tensor:
+        """Return the sum of the losses; rows that only fill a bucket have labels of NaN, and no loss."""
+        if not labels.is_floating_point():
+            return self.losses(scores, labels).sum()
+        is_filler = labels.isnan()
+        losses = self.losses(scores, torch.where(is_filler, scores.detach(), labels.to(scores.dtype)))
+        return losses.masked_fill(is_filler.reshape(len(labels), -1).any(1), 0.0).sum()

@@ -188,7 +188,7 @@ def next_positions(token_mask: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 def encode_texts(
     texts: Sequence[Sequence[str]],
-    labels: Sequence[int] | Sequence[float],
+    labels: Sequence[int] | Sequence[float] | Sequence[list[float]],
     tokenizer: Tokenizer,
     frame: SequenceTemplate,
     limit: int,

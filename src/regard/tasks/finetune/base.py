@@ -123,7 +123,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         return HeadSettings(kind=self.head, outputs=self.outputs(facts), dropout=dropout, pooling=pooling)
 
     def losses(self, scores: "Tensor", labels: "Tensor") -> "Tensor":
-        """Return the losses of the outputs of the head; a row without a label (NaN, or NO_LABEL) has none."""
+        """Return the losses of the outputs of the head, one a row or their sum; labels of NO_LABEL have none."""
         from regard.objectives.head import label_losses
 
         return label_losses(scores, labels)
