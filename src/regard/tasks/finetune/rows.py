@@ -183,7 +183,7 @@ class RowTask(HeadTask[R, F, RowPipeline[R, F, O, A]], Generic[R, F, O, A]):
         """Return the value of every metric."""
         return self.measure(examples, predictions.details)
 
-    def statistics(self, examples: Sequence[R], lines: Sequence[str], facts: F) -> dict[str, Statistic]:
+    def statistics_of(self, examples: Sequence[R], lines: Sequence[str], facts: F) -> dict[str, Statistic]:
         """Return the metrics as functions of how often each row counts."""
         schema: TypeAdapter[A] = TypeAdapter(self.operations[0].result)
         results = [
