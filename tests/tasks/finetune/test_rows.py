@@ -107,6 +107,16 @@ def test_it_is_loaded_and_predicts(run, topics, tmp_path):
         model(["A goal.", " "])
 
 
+def test_it_is_called_from_the_command_line(run, tmp_path):
+    for verb in ("topics", "predict"):
+        assert good(verb, run.path, "A goal", "rain", "--threshold", "0.001", "-q") == "money|sport|weather\n" * 2
+    row = json.loads(good("topics", run.path, "A goal", "--threshold", "0.999", "--json", "-q"))
+    assert row["text"] == "A goal" and row["topics"] == [] and set(row["probabilities"]) == set(WORDS)
+    (tmp_path / "new.csv").write_text("text\nA goal\n", encoding="utf-8")
+    table = good("topics", run.path, "--file", tmp_path / "new.csv", "--threshold", "0.001", "-q")
+    assert table == "text,topics\nA goal,money|sport|weather\n"
+
+
 def test_its_losses_leave_out_rows_that_fill_a_bucket(topics):
     from regard.objectives.head import HeadObjective
 
@@ -158,8 +168,3 @@ def test_facts_that_do_not_fit_the_head_are_refused(run, topics):
     bundle.facts["topics"] = config["topics"][:1]
     with pytest.raises(CheckpointError, match="the facts of this model are for 1 outputs of its head"):
         topics.TASK.pipeline(bundle, plugins.LoadOptions())
-
-
-def test_plugins_lists_what_packages_build_from():
-    assert sorted(plugins.__all__) == plugins.__all__ and {"RowTask", "Family", "Exporter"} <= set(plugins.__all__)
-    assert all(hasattr(plugins, name) for name in plugins.__all__)

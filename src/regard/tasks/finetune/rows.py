@@ -68,9 +68,13 @@ class RowPipeline(HeadPipeline[R, O, A], Generic[R, F, O, A]):
         for text in self._task.texts(row):
             check_text(text, where)
 
+    def encode(self, rows: Sequence[R], progress: Progress = SILENT) -> EncodedExamples:
+        """Return rows as ids."""
+        return self._task.encoded(rows, [0] * len(rows), self.bundle, progress)
+
     def predict(self, rows: Sequence[R], options: O, progress: Progress = SILENT) -> list[A]:
         """Return the result of each row."""
-        outputs = self._scores(self._task.encoded(rows, [0] * len(rows), self.bundle), progress)
+        outputs = self._scores(self.encode(rows, progress), progress)
         return [
             self._task.result(row, scores, self._facts, options) for row, scores in zip(rows, outputs, strict=True)
         ]
@@ -246,7 +250,7 @@ def _column(table: Table, field: FieldSpec) -> str | None:
 
 def _value(field: FieldSpec, cell: object, where: str) -> object:
     """Return the value of a field in a cell of a table; values of a list stand between separators."""
-    schema: TypeAdapter[object] = TypeAdapter(field.type)  # type: ignore[arg-type]
+    schema: TypeAdapter[object] = TypeAdapter(field.type)
     try:
         try:
             return schema.validate_python("" if cell is None else cell)
