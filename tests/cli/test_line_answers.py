@@ -9,11 +9,11 @@ from regard.cli import answers, inputs
 from regard.errors import ConfigError, DataError
 
 
-def upper(texts, lines, progress):
-    """A stub pipeline: line number and upper-cased text; texts of more than five characters are truncated."""
+def upper(texts, where, progress):
+    """A stub pipeline: its line and upper-cased text; texts of more than five characters are truncated."""
     return [
         SimpleNamespace(text=f"{line} {text.upper()}", is_truncated=len(text) > 5)
-        for line, text in zip(lines, texts, strict=True)
+        for line, text in zip(where, texts, strict=True)
     ]
 
 
@@ -22,7 +22,14 @@ def test_results_have_the_line_numbers_of_the_whole_input_and_blank_lines_are_no
     (tmp_path / "a.txt").write_text("a\n\n \nb\nlonger\nlongest\n")
     shown, reporter = [], Telling()
     answers.answer_lines(upper, None, tmp_path / "a.txt", shown.append, reporter)
-    assert [each and each.text for each in shown] == ["1 A", None, None, "4 B", "5 LONGER", "6 LONGEST"]
+    assert [each and each.text for each in shown] == [
+        "line 1 A",
+        None,
+        None,
+        "line 4 B",
+        "line 5 LONGER",
+        "line 6 LONGEST",
+    ]
     assert reporter.warned == ["2 of the texts are longer than the model's maximum length and were truncated."]
 
 

@@ -72,7 +72,7 @@ def test_a_finished_run_has_every_field(read, tmp_path, field):
         ({"updates": 1.5}, "(updates: "),
         ({"data": {"hash": "0"}}, "(data.train"),
         ({"scores": {"t": {"scores": []}}}, "(scores.t."),
-        ({"scores": {"t": translation_scores() | {"loss": "low"}}}, "(scores.t.loss: "),
+        ({"scores": {"t": translation_scores() | {"loss": "low"}}}, "(scores.t.loss is not a number"),
         ({"task": "classify"}, "task is classify, but settings.task translate"),
         (
             {"task": "x", "settings": translation_record()["settings"] | {"task": "x"}},

@@ -102,8 +102,7 @@ def load(
     always the same text. `quantize` speeds up a language model on a CPU with int8 weights, for slightly higher
     perplexity. A file is a table of word vectors (word2vec or GloVe).
     """
-    if Path(path).is_file():
-        _find_task(path, "vectors", task)
+    if Path(path).is_file() and task in (None, "vectors"):
         return WordVectors.of_file(Path(path))
     return _load(path, device, precision, task, ensemble, quantize)
 

@@ -169,7 +169,7 @@ def test_metrics_of_nothing_are_null(quick_run, tmp_path):
     refuse = lambda constant: pytest.fail(f"{constant} is not JSON")
     (facts,) = json.loads(good(*words, "--json"), parse_constant=refuse).values()
     assert facts["loss"] is None
-    assert "\t-\t-\t" in good(*words)
+    assert "set\tsentences\tBLEU\tchrF\tTER\tsentences/s\n" in good(*words)
 
 
 def test_an_unknown_precision_is_told(quick_run):

@@ -26,9 +26,9 @@ def files(tmp_path):
 
 
 def test_evaluate_says_what_it_wrote_and_how_papers_would_count(shelf, files):
-    said = good("evaluate", "runs/one", "--source", "t.de", "--target", "t.en", "-q")
+    said = good("evaluate", "runs/one", "--source", "t.de", "--target", "t.en", "--papers", "-q")
     assert "score passports: runs/one/scores/t.de-t.en.json\n" in said
-    assert "for papers only, BLEU lowercased, tokenized: t.de and t.en 0.00 (nrefs:1|" in said
+    assert "for papers that compute it so, BLEU lowercased, tokenized: t.de and t.en 0.00 (nrefs:1|" in said
     assert "on 13a-tokenized lowercased text)\n" in said
     assert (shelf / "one" / "scores" / "t.de-t.en.outputs.txt").read_text().count("\n") == 2
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from regard.cli.metrics import print_scores
-from regard.cli.verbs import quickstart, train, vectors, vectors_study
+from regard.cli.verbs import quickstart, train, vectors
 from regard.errors import ConfigError, DataError
 from regard.tasks.contract import find_task
 
@@ -103,21 +103,21 @@ def test_lines_with_unknown_words_are_skipped_and_counted(capsys):
     assert lines == [{"words": ["a", "zebra"], "unknown": ["zebra"]}, {"words": ["a", "b"], "value": 2}]
 
 
-def test_scores_of_vectors_have_a_row_per_section_and_per_file(capsys):
-    total = {"name": "total", "questions": 4, "covered": 2, "accuracy": 0.5}
-    empty = {"name": "", "questions": 0, "covered": 0, "accuracy": None}
-    analogies = {
-        "path": "q.txt",
-        "sections": [total | {"name": "family"}],
-        "semantic": empty,
-        "syntactic": empty,
-        "total": total,
+def test_scores_of_vectors_have_a_row_per_set_and_per_section(capsys):
+    section = {"name": "family", "questions": 4, "covered": 2, "accuracy": 0.5}
+    empty = {"name": "semantic", "questions": 0, "covered": 0, "accuracy": None}
+    same = {"scores": [], "intervals": {}, "decode": {}, "test_set": {"sources": "", "references": []}}
+    score = {"name": "accuracy", "value": 0.5, "signature": "cosine", "key": "accuracy"}
+    analogies = same | {
+        "scores": [score],
+        "questions": 4,
+        "covered": 2,
+        "accuracy": 0.5,
+        "sections": [section, empty],
     }
-    rated = [{"path": "x/p.txt", "pairs": 3, "covered": 2, "spearman": 1.0, "pearson": None}]
-    print_scores(find_task("vectors"), {"analogies": analogies, "similarities": rated})
+    rated = same | {"scores": [score], "pairs": 3, "covered": 2, "spearman": 1.0, "pearson": None}
+    print_scores(find_task("vectors"), {"q.txt": analogies, "p.txt": rated})
     assert capsys.readouterr().out == (
-        "analogies (q.txt)\tquestions\tcovered\taccuracy\nfamily\t4\t2\t50.0 %\ntotal\t4\t2\t50.0 %\n\n"
-        "rated pairs\tpairs\tcovered\tSpearman\tPearson\np.txt\t3\t2\t1.000\t-\n"
+        "set\tcovered\taccuracy\tSpearman\tquestions\tpairs\nq.txt\t2\t0.5000\t-\t4\t-\np.txt\t2\t-\t1.000\t-\t3\n\n"
+        "q.txt by section:\nsection\tquestions\tcovered\taccuracy\nfamily\t4\t2\t50.0 %\n"
     )
-    with pytest.raises(ConfigError, match="There is no data to evaluate on; give --analogies FILE, --similarities"):
-        vectors_study.evaluate("missing")

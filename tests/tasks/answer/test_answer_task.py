@@ -53,7 +53,7 @@ def test_metrics_distinguish_answerable_questions_only_where_there_are_others():
         "exact_match",
         "answerable",
     }
-    for name, statistic in TASK.statistics(ROWS, predictions.lines, facts).items():
+    for name, statistic in TASK.statistics_of(ROWS, predictions.lines, facts).items():
         assert statistic(np.ones(2)) == pytest.approx(metrics[name])
 
 

@@ -38,5 +38,5 @@ def test_accuracy_is_compared_with_random_guessing():
     facts = TASK.read_facts(head_bundle("choose"))
     metrics = TASK.compute_metrics(ROWS, Predictions(["one way", "y"], [1.0] * 2, 0.0), facts)
     assert metrics == {"accuracy": 0.5, "majority_baseline": (1 / 2 + 1 / 4) / 2}
-    accuracy = TASK.statistics(ROWS, ["one way", "y"], facts)["accuracy"]
+    accuracy = TASK.statistics_of(ROWS, ["one way", "y"], facts)["accuracy"]
     assert accuracy(np.array([1, 1])) == 0.5 and accuracy(np.array([3, 1])) == 0.75

@@ -69,9 +69,9 @@ def test_metrics_are_those_of_the_bootstrap_with_every_example_once():
     assert metrics["accuracy"] == 0.5 and metrics["majority_baseline"] == 0.5
     assert metrics["confusion"] == [[1, 0, 1], [0, 1, 0], [0, 1, 0]]
     assert metrics["macro_f1"] == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
-    for name, statistic in TASK.statistics(ROWS, lines, facts).items():
+    for name, statistic in TASK.statistics_of(ROWS, lines, facts).items():
         assert statistic(np.ones(4)) == pytest.approx(metrics[name])
-    assert TASK.statistics(ROWS, lines, facts)["accuracy"](np.array([3, 1, 0, 0])) == 1.0
+    assert TASK.statistics_of(ROWS, lines, facts)["accuracy"](np.array([3, 1, 0, 0])) == 1.0
 
 
 def test_other_labels_are_refused():

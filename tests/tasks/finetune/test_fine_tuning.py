@@ -212,7 +212,7 @@ def test_suspicious_examples_are_counted_and_reported_once(tmp_path):
 def test_the_card_lists_labels_and_the_most_confident_errors(fine_tuned):
     card = (fine_tuned.path / "README.md").read_text()
     scores = fine_tuned.record.scores["test"]
-    assert f"| test | 100 | {scores['loss']:.4f} | {scores['accuracy']:.4f} |" in card
+    assert f"| test | 100 | {scores['loss']:.4f} | {scores['accuracy']:.4f} [" in card
     assert "### test, by label" in card and "| predicted kind | predicted unkind |" in card
     assert f"regard classify {fine_tuned.path}" in card
     for error in scores["errors"]:

@@ -56,7 +56,7 @@ def test_metrics_are_those_of_the_bootstrap_with_every_example_once():
     facts, lines = TASK.read_facts(head_bundle("regress")), ["1.0", "3.0", "7.0", "5.5"]
     metrics = TASK.compute_metrics(ROWS, Predictions(lines, [], 0.0), facts)
     assert metrics["spearman"] == pytest.approx(1.0) and metrics["mean_absolute_error"] == (1 + 1 + 2 + 0.5) / 4
-    for name, statistic in TASK.statistics(ROWS, lines, facts).items():
+    for name, statistic in TASK.statistics_of(ROWS, lines, facts).items():
         assert statistic(np.ones(4)) == pytest.approx(metrics[name])
 
 

@@ -53,7 +53,7 @@ def test_spans_are_scored_where_tags_mark_them():
         and metrics["spans"] == 3
         and metrics["accuracy"] == pytest.approx(5 / 6)
     )
-    for name, statistic in TASK.statistics(ROWS, lines, facts).items():
+    for name, statistic in TASK.statistics_of(ROWS, lines, facts).items():
         assert statistic(np.ones(2)) == pytest.approx(metrics[name])
     error = TASK.error(ROWS[0], lines[0], 0.5)
     assert (error.label, error.predicted) == ("anna (X); new rome (X)", "anna (X); new (X)")
@@ -64,7 +64,7 @@ def test_words_are_scored_where_tags_mark_no_spans():
     facts = TASK.read_facts(head_bundle("tag", labels=["DET", "NOUN"]))
     metrics = TASK.compute_metrics(WORDS, Predictions(["DET DET", "NOUN"], [1.0] * 2, 0.0), facts)
     assert metrics["accuracy"] == pytest.approx(2 / 3) == metrics["f1"] and metrics["words"] == 3
-    assert TASK.statistics(WORDS, ["DET DET", "NOUN"], facts)["accuracy"](np.array([0, 2])) == 1.0
+    assert TASK.statistics_of(WORDS, ["DET DET", "NOUN"], facts)["accuracy"](np.array([0, 2])) == 1.0
     assert TASK.error(WORDS[0], "DET DET", 0.5).predicted == "DET DET"
 
 

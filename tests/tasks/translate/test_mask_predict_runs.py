@@ -127,7 +127,7 @@ def test_a_student_learns_from_what_its_teacher_says(quick_run, tmp_path):
     assert read_bundle(Run(run).best).settings.family == "mask-predict"
     assert good("translate", run, "Der Hund schläft.", "--iterations", 2, "--quiet").count("\n") == 1
     text = good("evaluate", run, "--iterations", 1, "--quiet")
-    assert "decoding: iterations 1, length candidates 3" in text and "BLEU" in text
+    assert "decoding of all sentences: iterations 1, length candidates 3" in text and "BLEU" in text
     found = json.loads(good("translate", run, "Ja.", "--json", "--n-best", 2, "--length-candidates", 2, "--quiet"))
     assert 1 <= len(found["candidates"]) <= 2
     assert bad("translate", run, "Ja.", "--json", "--n-best", 4) == (
