@@ -212,7 +212,7 @@ def test_suspicious_examples_are_counted_and_reported_once(tmp_path):
 def test_the_card_lists_labels_and_the_most_confident_errors(fine_tuned):
     card = (fine_tuned.path / "README.md").read_text()
     scores = fine_tuned.record.scores["test"]
-    assert f"| test | 100 | {scores['loss']:.4f} | {scores['accuracy']:.4f} [" in card
+    assert f"| test | 100 | {scores['loss']:.4f} | {scores['accuracy']:.4f} \\[" in card
     assert "### test, by label" in card and "| predicted kind | predicted unkind |" in card
     assert f"regard classify {fine_tuned.path}" in card
     for error in scores["errors"]:
@@ -324,8 +324,10 @@ def test_a_pretrained_model_replaces_a_recipes_model(language_model, files, tmp_
     assert settings.model.width == 32 and settings.text.size == 16_000
 
 
-def test_rows_from_memory_are_refused(tmp_path):
-    with pytest.raises(ConfigError) as error:
-        train("classify", data=[("a house", "ein Haus")], out=tmp_path / "run")
-    assert str(error.value) == "data: the task classify reads files (--data FILE); name them instead."
+def test_a_row_from_memory_without_a_label_is_refused(tmp_path):
+    with pytest.raises(DataError) as error:
+        train("classify", data=[("a house", "noun"), ("to go",)], out=tmp_path / "run")
+    assert str(error.value) == (
+        "data: row 2 is not (text, label) or (text1, text2, label); give that, or a dict of columns."
+    )
     assert not (tmp_path / "run").exists()
