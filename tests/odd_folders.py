@@ -137,7 +137,7 @@ def use(bundle: Bundle) -> None:
         elif bundle.task == "classify" or bundle.task == "regress":
             pipeline(["the dog"] if pipeline.texts == 1 else [("the dog", "a cat")])
         elif bundle.task == "tag":
-            pipeline([["the", "dog"]])
+            pipeline({"words": ["the", "dog"]})
         elif bundle.task == "answer":
             pipeline("who sleeps?", "the dog sleeps in the garden " * 5)
         else:

@@ -74,8 +74,8 @@ def test_an_encoder_is_loaded_whatever_its_task_and_nothing_else_is(folder):
 
 
 def test_a_file_of_word_vectors_is_refused_for_another_task(folder):
-    assert "glove.txt: this is a table of word vectors, not a translator; use it with regard vectors" in refusal(
-        ConfigError, lambda: load(folder / "glove.txt", task="translate")
+    assert "glove.txt: this is neither a run nor a checkpoint; name the folder of one." in refusal(
+        CheckpointError, lambda: load(folder / "glove.txt", task="translate")
     )
 
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from regard.cli.metrics import print_scores
-from regard.cli.verbs import quickstart, train, vectors
-from regard.errors import ConfigError, DataError
+from regard.cli.verbs import quickstart, train, vectors, vectors_study
+from regard.errors import ConfigError, DataError, RegardError
 from regard.tasks.contract import find_task
 
 
@@ -121,3 +121,8 @@ def test_scores_of_vectors_have_a_row_per_set_and_per_section(capsys):
         "set\tcovered\taccuracy\tSpearman\tquestions\tpairs\nq.txt\t2\t0.5000\t-\t4\t-\np.txt\t2\t-\t1.000\t-\t3\n\n"
         "q.txt by section:\nsection\tquestions\tcovered\taccuracy\nfamily\t4\t2\t50.0 %\n"
     )
+
+
+def test_a_map_of_a_missing_file_is_refused():
+    with pytest.raises(RegardError, match="missing: "):
+        vectors_study.map_("missing")

@@ -44,7 +44,7 @@ def test_a_frozen_elmo_stays_as_it_is_and_the_weights_of_its_layers_are_learned_
     assert sum(mix[name] for name in list(mix)[:3]) == pytest.approx(1, abs=1e-5)
     assert mix["scale"] != 1 and len({round(value, 5) for value in list(mix.values())[:3]}) > 1
     assert regard.load(run.path).mix == mix
-    assert "learned weights of the layers: characters 0." in (run.path / "README.md").read_text()
+    assert "Learned weights of the layers: characters 0." in (run.path / "README.md").read_text()
     assert evaluate_sets(run.path)["valid"].details["mix"] == mix
 
 

@@ -177,7 +177,7 @@ def test_mistakes_are_one_sentence(tmp_path):
         train(tmp_path, SMALL | {"data.train.paths": [str(tmp_path / "latin.txt")]})
     with pytest.raises(DataError, match="there is no such file"):
         train(tmp_path, SMALL | {"data.train.paths": [str(tmp_path / "nothing.txt")]})
-    with pytest.raises(ConfigError, match="data: the task language-model reads files"):
+    with pytest.raises(DataError, match="data: row 1 is not a text; give that, or a dict of columns"):
         regard.train("language-model", SMALL, data=[("a", "b")])
 
 

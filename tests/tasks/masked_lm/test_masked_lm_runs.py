@@ -194,7 +194,7 @@ def test_mistakes_are_one_sentence(tmp_path):
         train(tmp_path, STORIES | {"sequences.length": 512})
     with pytest.raises(ConfigError, match="sequences.phase1_length: 64 tokens are not fewer than the 64 of later"):
         train(tmp_path, STORIES | {"sequences.phase1_length": 64})
-    with pytest.raises(ConfigError, match="data: the task masked-language-model reads files"):
+    with pytest.raises(DataError, match="data: row 1 is not a text; give that, or a dict of columns"):
         regard.train("masked-language-model", SMALL, data=[("a", "b")])
 
 

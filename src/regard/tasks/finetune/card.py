@@ -6,6 +6,7 @@ from regard.escaping import in_markdown
 from regard.reporting.markdown import code, table
 from regard.tasks.card import CardInput, pretrained, source_of
 from regard.tasks.finetune.pictures import draw_confusion
+from regard.tasks.finetune.predictions import describe_mix
 from regard.tasks.finetune.records import ExampleReportRecord, HeadScores
 
 SHOWN = 200
@@ -13,8 +14,9 @@ SHOWN = 200
 
 
 def score_details(card: CardInput, name: str, scores: HeadScores) -> list[str]:
-    """Return the metrics by label with the confusion matrix, and the most confident errors of one set."""
-    return _by_label(card, name, scores) + _errors(name, scores)
+    """Return the weights of an ELMo's layers, the metrics by label, and the most confident errors of one set."""
+    mix = ["", f"Learned weights of the layers: {describe_mix(scores.mix)}."] if scores.mix else []
+    return mix + _by_label(card, name, scores) + _errors(name, scores)
 
 
 def _by_label(card: CardInput, name: str, scores: HeadScores) -> list[str]:
