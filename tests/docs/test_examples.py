@@ -25,8 +25,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"\s+# ")
 FILE = re.compile(r"# (\S+\.toml)\n")
-SLOW = ("race.md", "comparing.md", "fine-tuning.md", "transfer.md", "elmo.md")
-"""Pages with many trainings; their verbs are tested in `cli` in any case."""
+QUICK = ("README.md", "own-text.md", "miniature.md", "tokenizers.md", "scores.md", "plugins.md")
+"""Pages that are followed by `make test`; the others train much, and their verbs are tested in `cli` in any case."""
 
 ROWS = 60
 """Examples that a reader's `--count` is lowered to."""
@@ -153,7 +153,7 @@ def empty_folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, id=page.name, marks=[pytest.mark.slow] if page.name in SLOW else []) for page in PAGES],
+    [pytest.param(page, id=page.name, marks=[] if page.name in QUICK else [pytest.mark.slow]) for page in PAGES],
 )
 def test_a_page_can_be_followed_in_an_empty_folder(page, empty_folder):
     follow(page)

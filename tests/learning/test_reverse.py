@@ -70,8 +70,8 @@ def test_every_family_is_here():
     assert {name for name in presets_of("seq2seq") if "transformer" not in name} <= set(SIZES)
 
 
-SLOW = ("lstm", "lstm-attention")
-"""The same models as the GRU ones, with another cell."""
+SLOW = ("rnn", "gru", "lstm", "lstm-attention")
+"""The same family as gru-attention, with another cell or without attention."""
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,7 @@ def test_it_learns_to_reverse_strings(preset, tmp_path):
     assert share_right(translator, strings(200, seed=2, longest=longest)) >= 0.95
 
 
+@pytest.mark.slow
 def test_one_vector_is_a_bottleneck_and_attention_is_none(tmp_path):
     """Both are right about short strings; only with attention are they right about long ones."""
     right = {}

@@ -55,7 +55,8 @@ def assert_same(one: Run, other: Run) -> None:
         assert one.scores["valid"].get(key) == other.scores["valid"].get(key)
 
 
-@pytest.mark.parametrize(("kills", "places"), [(5, 2), pytest.param(20, 4, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("kills", "places"), [(5, 2), (20, 4)])
 def test_a_run_killed_at_many_moments_ends_as_one_never_disturbed(kills, places, tmp_path):
     script = Path(__file__).with_name("killing.py")
     words = [sys.executable, script, tmp_path, str(kills), "3"]

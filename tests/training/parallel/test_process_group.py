@@ -63,6 +63,7 @@ def test_two_processes_equal_one(tmp_path):
             assert_close(together[name], value, atol=1e-10, rtol=0)
 
 
+@pytest.mark.slow
 def test_the_command_line_under_torchrun_speaks_once(tmp_path):
     """Two processes train as users start them; results are printed by one of them."""
     words = ["data.train.max_rows=60", "data.valid.max_rows=5", "text.size=600", "model.width=16", "train.steps=2"]
