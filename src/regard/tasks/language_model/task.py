@@ -8,7 +8,7 @@ from pydantic import Field
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import TextData, TextSource
-from regard.decoding.settings import GenerateSettings
+from regard.decoding.settings import TextDecoding
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.base import Options
 from regard.pipelines.inputs import SingleText
@@ -80,7 +80,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
             "Continue text.",
             SingleText,
             ("text",),
-            GenerateSettings,
+            TextDecoding,
             Completion,
             streams=True,
             example='"Once upon a time"',

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.pairs import PairData, PairSource
-from regard.decoding.settings import DecodeSettings
+from regard.decoding.settings import TranslationDecoding
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.inputs import SingleText, TextRow
@@ -96,7 +96,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             "Translate text.",
             SingleText,
             ("text",),
-            DecodeSettings,
+            TranslationDecoding,
             Translation,
             example='"your text"',
             call='translator("your text").text',
@@ -107,7 +107,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             "Score given translations.",
             TextRow,
             ("text", "second"),
-            DecodeSettings,
+            TranslationDecoding,
             PairScore,
             method="score",
             arguments="--source FILE --target FILE",
