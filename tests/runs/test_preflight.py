@@ -70,5 +70,6 @@ def test_nothing_is_reported_when_all_is_well(settings):
 
 def test_nothing_is_checked_when_nobody_listens_or_it_is_switched_off(settings):
     preflight(settings, SimpleNamespace(data=None), SILENT)
-    settings.preflight = False
-    preflight(settings, SimpleNamespace(data=None), Recorder())
+    settings.preflight, recorder = False, Recorder()
+    preflight(settings, SimpleNamespace(data=None), recorder)
+    assert recorder.warnings == recorder.messages == []

@@ -127,6 +127,7 @@ def test_tokens_of_all_kinds_are_drawn_with_their_weights(tmp_path, ending):
     count = len(NASTY)
     layer = AttentionLayer("self", 0, 1, NASTY, NASTY, np.full((1, count, count), 1 / count, np.float32))
     layer.plot([None], tmp_path / f"a.{ending}")
+    assert (tmp_path / f"a.{ending}").stat().st_size > 1000
     if ending == "svg":
         ElementTree.parse(tmp_path / "a.svg")
 
