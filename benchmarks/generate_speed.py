@@ -83,10 +83,10 @@ def build(task: Task):
 
 def build_regard(task: Task, holds_int8: bool = False):
     """Return a function from prompts to the continuations of regard."""
-    from regard.decoding.session import GenerationJob, continue_prompts
-    from regard.decoding.settings import GenerateSettings
-    from regard.decoding.steppers.interface import SpecialTokens
-    from regard.decoding.steppers.requests import Prompt
+    from regard.decoding.generate import generate
+    from regard.decoding.session import GenerationJob
+    from regard.decoding.settings import TextDecoding
+    from regard.decoding.steppers.interface import Request, SpecialTokens
     from regard.nn.inference.int8 import quantize_int8
     from regard.training.device.machine import keep_freed_memory
 
@@ -94,9 +94,9 @@ def build_regard(task: Task, holds_int8: bool = False):
     _, model = build(task)
     if holds_int8:
         quantize_int8(model)
-    settings = GenerateSettings(max_new_tokens=task.tokens, min_new_tokens=task.tokens, temperature=0)
-    job = GenerationJob(model, SpecialTokens(0, 0, ()), settings, model.max_positions)
-    return lambda prompts: [rows[0].said for rows in continue_prompts(job, [Prompt(ids) for ids in prompts])]
+    settings = TextDecoding(max_new_tokens=task.tokens, min_new_tokens=task.tokens, temperature=0)
+    job = GenerationJob([model], SpecialTokens(0, 0, ()), settings, model.max_positions)
+    return lambda prompts: [best.ids for (best,) in generate(job, [Request(ids, task.tokens) for ids in prompts])]
 
 
 def build_theirs(task: Task, compiled: bool = False):

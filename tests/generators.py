@@ -7,6 +7,8 @@ from language import small_language_model
 from regard import miniature
 from regard.checkpoint.bundle import Bundle
 from regard.decoding.logits.counter_uniforms import counter_uniforms
+from regard.decoding.settings import length_penalty
+from regard.decoding.steppers.decoder_only import window_start
 from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
@@ -80,6 +82,32 @@ def generated_by_definition(model, prompt, settings, sample=0, window=None):
         if token == ENDS.eos_id:
             break
     return ids[len(prompt.ids) :], values
+
+
+def beam_by_definition(model, prompt, settings, window=None):
+    """Return ids, finish reason, log probabilities and score of a beam search: without a cache, step by step."""
+    active, finished = [([], [], 0.0)], []
+    for length in range(1, settings.max_new_tokens + 1):
+        candidates = []
+        for ids, values, total in active:
+            text = [*prompt, *ids]
+            with torch.no_grad():
+                log_p = model(torch.tensor([text[window_start(len(text), window) :]]))[0, -1].float().log_softmax(-1)
+            for token, value in enumerate(log_p.tolist()):
+                is_early = token == ENDS.eos_id and length < settings.min_new_tokens
+                if token not in ENDS.never and not is_early:
+                    candidates.append(([*ids, token], [*values, value], total + value))
+        candidates.sort(key=lambda each: -each[2])
+        for ids, values, total in candidates[: settings.beam_size]:
+            if ids[-1] == ENDS.eos_id:
+                finished.append((ids[:-1], "eos", values, total / length_penalty(settings, length)))
+        finished = sorted(finished, key=lambda each: -each[3])[: settings.beam_size]
+        active = [each for each in candidates if each[0][-1] != ENDS.eos_id][: settings.beam_size]
+        best = active[0][2] / length_penalty(settings, length)
+        if len(finished) == settings.beam_size and best <= finished[-1][3]:
+            return finished
+    cut = [(ids, "length", values, total / length_penalty(settings, length)) for ids, values, total in active]
+    return [*finished, *cut][: settings.beam_size]
 
 
 def chosen(log_p, ids, step, settings, chance):

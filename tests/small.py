@@ -5,7 +5,9 @@ import torch
 
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.encoding.sequences import Sequences
-from regard.decoding.steppers.interface import SpecialTokens
+from regard.decoding.generate import generate
+from regard.decoding.session import GenerationJob
+from regard.decoding.steppers.interface import Request, SpecialTokens
 from regard.models.base.settings import Vocabularies
 from regard.models.transformer.mask_predict import MaskPredict, MaskPredictSettings
 from regard.models.transformer.model import Transformer, TransformerSettings
@@ -31,6 +33,25 @@ def small_transformer(seed: int = 0, **changes) -> Transformer:
 
 def random_tokens(rows: int, length: int, seed: int = 0) -> torch.Tensor:
     return torch.randint(4, VOCABULARY, (rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+def requests_of(source, token_mask, settings, prefixes=None, lines=None, bound=None):
+    """Return the requests of padded sources."""
+    requests = []
+    for row, ids in enumerate(source):
+        known = ids[token_mask[row]].tolist()
+        prefix = prefixes[row] if prefixes else None
+        limit = getattr(settings, "limit", lambda *_: 0)(len(known), bound, len(prefix.choices) if prefix else 0)
+        requests.append(Request(known, limit, row if lines is None else lines[row], prefix))
+    return requests
+
+
+def decode(models, source, token_mask, ends, settings, prefixes=None, lines=None):
+    """Return the hypotheses of padded sources."""
+    models = models if isinstance(models, list) else [models]
+    bound = min((model.max_positions for model in models if model.max_positions is not None), default=None)
+    requests = requests_of(source, token_mask, settings, prefixes, lines, bound)
+    return generate(GenerationJob(models, ends, settings), requests)
 
 
 def random_pairs(count: int = 200) -> EncodedPairs:

@@ -7,12 +7,11 @@ from torch.testing import assert_close
 from regard.config.resolve import Layer, resolve
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.encoding.sequences import Sequences
-from regard.decoding.generate import decode
 from regard.decoding.scoring import target_log_probabilities
-from regard.decoding.settings import DecodeSettings
+from regard.decoding.settings import TranslationDecoding
 from regard.errors import ConfigError
 from regard.text.prefix import Prefix, exact_prefix
-from small import ENDS, VOCABULARY, ending_model, log_probability, small_transformer, sources
+from small import ENDS, VOCABULARY, decode, ending_model, log_probability, small_transformer, sources
 
 LENGTHS = [9, 3, 7, 5, 1, 9]
 METHODS = {
@@ -50,7 +49,7 @@ def assert_same(together, apart):
     for ours, theirs in zip(together, apart, strict=True):
         assert [each.ids for each in ours] == [each.ids for each in theirs]
         for one, other in zip(ours, theirs, strict=True):
-            assert one.is_finished == other.is_finished
+            assert (one.finish_reason != "length") == (other.finish_reason != "length")
             assert abs(one.score - other.score) < 1e-4 and abs(one.log_probability - other.log_probability) < 1e-4
 
 
@@ -61,15 +60,15 @@ def assert_same(together, apart):
 def test_batched_equals_single_and_the_constraint_holds(method, constraint, has_prefix):
     model = ending_model()
     chosen = METHODS[method] | CONSTRAINTS[constraint] | {"max_length_ratio": 1.0, "max_length_extra": 8}
-    settings = DecodeSettings(**chosen)
+    settings = TranslationDecoding(**chosen)
     prefixes = PREFIXES if has_prefix else None
     together, apart = both(model, settings, prefixes)
     assert_same(together, apart)
     source, _ = sources(LENGTHS)
     for row, (length, hypotheses) in enumerate(zip(LENGTHS, together, strict=True)):
         for found in hypotheses:
-            said = len(found.ids) + found.is_finished
-            expected = log_probability(model, source[row, :length], found.ids, found.is_finished)
+            said = len(found.ids) + (found.finish_reason != "length")
+            expected = log_probability(model, source[row, :length], found.ids, (found.finish_reason != "length"))
             assert abs(found.log_probability - expected) < 1e-4  # the model's own, whatever led to it
             begun = len(prefixes[row].choices) if prefixes and prefixes[row] else 0
             assert settings.min_length <= said <= settings.limit(length, None, begun)
@@ -85,10 +84,10 @@ def test_batched_equals_single_and_the_constraint_holds(method, constraint, has_
 
 
 def test_sentences_leave_the_batch_at_different_times():
-    together, _ = both(ending_model(), DecodeSettings(beam_size=4, max_length_ratio=1.0, max_length_extra=8))
+    together, _ = both(ending_model(), TranslationDecoding(beam_size=4, max_length_ratio=1.0, max_length_extra=8))
     every = [found for hypotheses in together for found in hypotheses]
-    assert {found.is_finished for found in every} == {True, False}
-    assert len({len(found.ids) for found in every if found.is_finished}) > 4
+    assert {(found.finish_reason != "length") for found in every} == {True, False}
+    assert len({len(found.ids) for found in every if (found.finish_reason != "length")}) > 4
 
 
 def test_repetition_is_penalised_in_the_score():
@@ -97,7 +96,7 @@ def test_repetition_is_penalised_in_the_score():
     for beam_size in (1, 3):
         repeats = {}
         for penalty in (1.0, 1.5, 3.0):
-            settings = DecodeSettings(
+            settings = TranslationDecoding(
                 beam_size=beam_size, repetition_penalty=penalty, min_length=12, length_penalty="none"
             )
             found = [each for (each, *_) in decode(model, source, token_mask, ENDS, settings)]
@@ -113,9 +112,9 @@ def test_where_nothing_is_left_to_say_the_end_comes():
     source, token_mask = sources([6])
     everything = VOCABULARY - 4
     for chosen in METHODS.values():
-        settings = DecodeSettings(**chosen, no_repeat_ngram_size=1, min_length=100, max_length_ratio=100)
+        settings = TranslationDecoding(**chosen, no_repeat_ngram_size=1, min_length=100, max_length_ratio=100)
         for found in decode(model, source, token_mask, ENDS, settings)[0]:
-            assert found.is_finished and sorted(found.ids) == list(range(4, 4 + everything))
+            assert (found.finish_reason != "length") and sorted(found.ids) == list(range(4, 4 + everything))
 
 
 def test_samples_do_not_depend_on_how_many_are_drawn_but_on_seed_and_line():
@@ -124,7 +123,7 @@ def test_samples_do_not_depend_on_how_many_are_drawn_but_on_seed_and_line():
     source[1] = source[0]
 
     def ids(lines=(0, 1), **changes):
-        settings = DecodeSettings(method="sample", max_length_ratio=1.0, **changes)
+        settings = TranslationDecoding(method="sample", max_length_ratio=1.0, **changes)
         return [
             [each.ids for each in found] for found in decode(model, source, token_mask, ENDS, settings, None, lines)
         ]
@@ -139,9 +138,9 @@ def test_samples_do_not_depend_on_how_many_are_drawn_but_on_seed_and_line():
 def test_the_narrowest_sample_is_greedy():
     model = ending_model()
     source, token_mask = sources(LENGTHS)
-    expected = decode(model, source, token_mask, ENDS, DecodeSettings(beam_size=1))
+    expected = decode(model, source, token_mask, ENDS, TranslationDecoding(beam_size=1))
     for narrow in ({"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-3}):
-        found = decode(model, source, token_mask, ENDS, DecodeSettings(method="sample", **narrow))
+        found = decode(model, source, token_mask, ENDS, TranslationDecoding(method="sample", **narrow))
         assert [each[0].ids for each in found] == [each[0].ids for each in expected]
 
 
@@ -149,7 +148,7 @@ def test_samples_are_as_frequent_as_they_are_probable():
     model = ending_model()
     count = 3000
     source, token_mask = sources([3])
-    settings = DecodeSettings(method="sample", max_length=1)
+    settings = TranslationDecoding(method="sample", max_length=1)
     found = decode(model, source.expand(count, -1), token_mask.expand(count, -1), ENDS, settings)
     with torch.no_grad():
         p = model(source, token_mask, torch.tensor([[ENDS.bos_id]]))[0, -1].softmax(-1)
@@ -165,13 +164,13 @@ def two_models():
 @pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
 def test_an_ensemble_says_what_the_mean_of_probabilities_does(method):
     models = two_models()
-    settings = DecodeSettings(**METHODS[method], max_length_ratio=1.0, max_length_extra=4)
+    settings = TranslationDecoding(**METHODS[method], max_length_ratio=1.0, max_length_extra=4)
     together, apart = both(models, settings)
     assert_same(together, apart)
     source, _ = sources(LENGTHS)
     for row, length in enumerate(LENGTHS):
         for found in together[row]:
-            said = [*found.ids, ENDS.eos_id] if found.is_finished else found.ids
+            said = [*found.ids, ENDS.eos_id] if (found.finish_reason != "length") else found.ids
             target = torch.tensor([[ENDS.bos_id, *said[:-1]]])
             token_mask = torch.ones(1, length, dtype=torch.bool)
             with torch.no_grad():
@@ -185,7 +184,7 @@ def test_an_ensemble_says_what_the_mean_of_probabilities_does(method):
 def test_a_model_agrees_with_itself():
     model = ending_model()
     source, token_mask = sources(LENGTHS)
-    settings = DecodeSettings(beam_size=3, max_length_ratio=1.0)
+    settings = TranslationDecoding(beam_size=3, max_length_ratio=1.0)
     alone, twice = (decode(models, source, token_mask, ENDS, settings) for models in (model, [model, model]))
     assert_same(alone, twice)
 
@@ -194,9 +193,9 @@ def test_scoring_gives_the_log_probability_that_the_search_had():
     models = two_models()
     source, token_mask = sources(LENGTHS)
     for members in (models[:1], models):
-        found = decode(members, source, token_mask, ENDS, DecodeSettings(beam_size=4, max_length_ratio=1.0))
+        found = decode(members, source, token_mask, ENDS, TranslationDecoding(beam_size=4, max_length_ratio=1.0))
         best = [hypotheses[0] for hypotheses in found]
-        targets = [[*each.ids, ENDS.eos_id] if each.is_finished else each.ids for each in best]
+        targets = [[*each.ids, ENDS.eos_id] if (each.finish_reason != "length") else each.ids for each in best]
         rows = [source[row, :length].tolist() for row, length in enumerate(LENGTHS)]
         pairs = EncodedPairs(Sequences.of(rows), Sequences.of(targets), 0, 0, ENDS.bos_id)
         values = target_log_probabilities(members, pairs.batch(torch.arange(len(rows)).numpy()))
@@ -205,17 +204,17 @@ def test_scoring_gives_the_log_probability_that_the_search_had():
 
 
 def test_an_output_has_room_for_its_prefix_and_its_end():
-    assert DecodeSettings(max_length=3).limit(10, None, prefix=5) == 6
-    assert DecodeSettings(max_length_ratio=1.0, max_length_extra=1).limit(4) == 5
-    assert DecodeSettings(min_length=40).limit(2) == 40
-    assert DecodeSettings(max_length=7).limit(100) == 7
-    assert DecodeSettings(min_length=40).limit(2, bound=30) == 30
+    assert TranslationDecoding(max_length=3).limit(10, None, prefix=5) == 6
+    assert TranslationDecoding(max_length_ratio=1.0, max_length_extra=1).limit(4) == 5
+    assert TranslationDecoding(min_length=40).limit(2) == 40
+    assert TranslationDecoding(max_length=7).limit(100) == 7
+    assert TranslationDecoding(min_length=40).limit(2, bound=30) == 30
 
 
 def test_a_model_with_a_bound_takes_a_forced_prefix():
     model = small_transformer(positions="learned", max_positions=7)
     source, token_mask = sources([6])
-    settings = DecodeSettings(beam_size=2)
+    settings = TranslationDecoding(beam_size=2)
     (found,) = decode(model, source, token_mask, ENDS, settings, [exact_prefix([4, 5, 6])])
     assert all(each.ids[:3] == [4, 5, 6] and len(each.ids) <= 7 for each in found)
 
@@ -249,12 +248,12 @@ CONTRADICTIONS = {
 def test_settings_that_contradict_each_other_are_told(name):
     values, expected = CONTRADICTIONS[name]
     with pytest.raises(ConfigError) as error:
-        resolve(DecodeSettings, [Layer("the call", values)])
+        resolve(TranslationDecoding, [Layer("the call", values)])
     assert str(error.value) == expected
 
 
 def test_settings_come_back_from_what_was_saved_of_them():
-    for settings in (DecodeSettings(), DecodeSettings(method="sample", top_p=0.5)):
-        assert DecodeSettings.model_validate(settings.model_dump(mode="json")) == settings
-    assert DecodeSettings(method="sample").hypotheses == 1 and DecodeSettings().hypotheses == 5
-    assert DecodeSettings(method="sample", num_samples=3).hypotheses == 3
+    for settings in (TranslationDecoding(), TranslationDecoding(method="sample", top_p=0.5)):
+        assert TranslationDecoding.model_validate(settings.model_dump(mode="json")) == settings
+    assert TranslationDecoding(method="sample").hypotheses == 1 and TranslationDecoding().hypotheses == 5
+    assert TranslationDecoding(method="sample", num_samples=3).hypotheses == 3

@@ -11,8 +11,7 @@ from promises import (
     assert_steps_equal_the_whole,
     everything,
 )
-from regard.decoding.generate import decode
-from regard.decoding.settings import DecodeSettings
+from regard.decoding.settings import TranslationDecoding
 from regard.decoding.steppers.interface import SpecialTokens
 from regard.errors import ConfigError, DataError
 from regard.models.base.settings import Vocabularies
@@ -20,7 +19,7 @@ from regard.models.convolutional import ConvolutionalSettings
 from regard.models.families import build_model, family
 from regard.models.recurrent.seq2seq import RecurrentSettings
 from regard.nn.probes.probe import listening, probes
-from small import ENDS, VOCABULARY, log_probability, random_tokens, sources
+from small import ENDS, VOCABULARY, decode, log_probability, random_tokens, sources
 
 SCORES = ["cosine", "additive", "location", "general", "dot", "scaled-dot"]
 PLAIN = [
@@ -87,7 +86,7 @@ def test_batched_output_equals_single_output(variant, method):
     model = small(**variant)
     lengths = [9, 3, 5, 1]
     source, token_mask = sources(lengths)
-    settings = DecodeSettings(max_length_ratio=1, max_length_extra=4, **method)
+    settings = TranslationDecoding(max_length_ratio=1, max_length_extra=4, **method)
     together = decode(model, source, token_mask, ENDS, settings)
     for row, length in enumerate(lengths):
         alone = decode(
@@ -95,7 +94,7 @@ def test_batched_output_equals_single_output(variant, method):
         )
         assert [found.ids for found in alone[0]] == [found.ids for found in together[row]]
         for found in together[row]:
-            expected = log_probability(model, source[row, :length], found.ids, found.is_finished)
+            expected = log_probability(model, source[row, :length], found.ids, (found.finish_reason != "length"))
             assert abs(found.log_probability - expected) < 1e-4
 
 
@@ -120,7 +119,7 @@ def test_listeners_see_attention_over_the_whole_target_and_change_nothing(varian
 def test_a_coverage_penalty_works_in_beam_search(variant):
     model = small(**variant)
     source, token_mask = sources([6, 3])
-    settings = DecodeSettings(beam_size=3, coverage_penalty=0.4, max_length_ratio=1, max_length_extra=2)
+    settings = TranslationDecoding(beam_size=3, coverage_penalty=0.4, max_length_ratio=1, max_length_extra=2)
     together = decode(model, source, token_mask, ENDS, settings)
     alone = decode(model, source[1:, :3], token_mask[1:, :3], ENDS, settings)
     assert [found.ids for found in alone[0]] == [found.ids for found in together[1]]
@@ -130,7 +129,7 @@ def test_a_coverage_penalty_works_in_beam_search(variant):
 def test_without_attention_there_is_no_coverage():
     source, token_mask = sources([6])
     with pytest.raises(ConfigError, match="coverage_penalty: this model has no cross-attention"):
-        decode(small(cell="gru"), source, token_mask, ENDS, DecodeSettings(coverage_penalty=0.4))
+        decode(small(cell="gru"), source, token_mask, ENDS, TranslationDecoding(coverage_penalty=0.4))
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -211,7 +210,7 @@ def test_learned_places_bound_source_and_output():
     model = small(alignment="location", max_positions=7)
     assert model.max_positions == 7 and small(alignment="dot", max_positions=7).max_positions is None
     source, token_mask = sources([6])
-    (found,) = decode(model, source, token_mask, SpecialTokens(2, 3, (0, 1, 2, 3)), DecodeSettings(beam_size=2))
+    (found,) = decode(model, source, token_mask, SpecialTokens(2, 3, (0, 1, 2, 3)), TranslationDecoding(beam_size=2))
     assert len(found[0].ids) == 7
     with pytest.raises(DataError, match="A source of 8 tokens goes past the 7 positions"):
         model.encode(*sources([8]))

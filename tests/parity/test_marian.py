@@ -46,14 +46,14 @@ def test_gradients_are_equal(both):
 
 
 def test_greedy_translations_are_equal(both):
-    from regard.decoding.generate import decode
-    from regard.decoding.settings import DecodeSettings
+    from regard.decoding.settings import TranslationDecoding
     from regard.decoding.steppers.interface import SpecialTokens
+    from small import decode
 
     ours, theirs = both
     source = random_tokens(4, 6)
     token_mask = torch.ones(4, 6, dtype=torch.bool)
-    settings = DecodeSettings(beam_size=1, max_length_ratio=1, max_length_extra=5)
+    settings = TranslationDecoding(beam_size=1, max_length_ratio=1, max_length_extra=5)
     found = decode(ours, source, token_mask, SpecialTokens(2, 3, (0,)), settings)
     generated = theirs.generate(
         input_ids=source,

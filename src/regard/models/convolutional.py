@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from regard.models.base.embeddings import Sharing, build_tables
 from regard.models.base.family import Family
+from regard.models.base.joining import joined
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.nn.attention.alignment import AlignedAttention, Alignment
 from regard.nn.attention.masks import as_bias, padding_mask
@@ -76,6 +77,12 @@ class ConvolutionalMemory:
         parts = (self.keys, self.values, self.bias, self.scale)
         return ConvolutionalMemory(*(part.index_select(0, rows) for part in parts))
 
+    def join(self, other: "ConvolutionalMemory") -> "ConvolutionalMemory":
+        """Return the memory of these sentences and then those of another one."""
+        keys, values = joined(self.keys, other.keys), joined(self.values, other.values)
+        bias = joined(self.bias, other.bias, 2, -torch.inf)
+        return ConvolutionalMemory(keys, values, bias, torch.cat((self.scale, other.scale)))
+
 
 @dataclass
 class ConvolutionalState:
@@ -83,11 +90,29 @@ class ConvolutionalState:
 
     windows: list[Tensor] = field(default_factory=list)  # (R, kernel - 1, D) each
     length: int = 0
-    """Number of decoded positions."""
+    """Number of decoded positions, of the rows that were there first."""
+    late: Tensor | None = None  # (R, 1) the positions that each row has fewer; None: none
 
     def select(self, hypotheses: Tensor, sentences: Tensor | None = None) -> "ConvolutionalState":
         """Return the state of some hypotheses."""
-        return ConvolutionalState([each.index_select(0, hypotheses) for each in self.windows], self.length)
+        late = None if self.late is None else self.late[hypotheses]
+        return ConvolutionalState([each.index_select(0, hypotheses) for each in self.windows], self.length, late)
+
+    def join(self, other: "ConvolutionalState") -> "ConvolutionalState":
+        """Return the state of these rows and then those of another batch."""
+        windows = [torch.cat(pair) for pair in zip(self.windows, other.windows, strict=True)]
+        lengths = torch.cat([state.length - state._late() for state in (self, other)])
+        longest = int(lengths.max())
+        return ConvolutionalState(windows, longest, longest - lengths)
+
+    def _late(self) -> Tensor:
+        rows = self.windows[0]
+        return rows.new_zeros(len(rows), 1, dtype=torch.long) if self.late is None else self.late
+
+    def positions(self, steps: int, device: torch.device) -> Tensor:
+        """Return the positions (T,) of further tokens, or (R, T) where rows differ."""
+        positions = torch.arange(self.length, self.length + steps, device=device)
+        return positions if self.late is None else positions - self.late
 
 
 class ConvEncoder(nn.Module):
@@ -161,8 +186,10 @@ class ConvDecoder(nn.Module):
     def forward(self, target: Tensor, memory: ConvolutionalMemory, state: ConvolutionalState) -> Tensor:
         """Return hidden states (R, T, E) of target tokens (R, T)."""
         rows, steps = target.shape
-        self.embedding.positions.check(state.length + steps)
-        embedded = self.embedding(target, torch.arange(state.length, state.length + steps, device=target.device))
+        positions = state.positions(steps, target.device)
+        late = 0 if state.late is None else int(state.late.min())
+        self.embedding.positions.check(state.length - late + steps)
+        embedded = self.embedding(target, positions)
         x = self.inner(embedded).to(embedded.dtype)
         if not state.windows:
             state.windows = [x.new_zeros(rows, self.kernel - 1, x.size(-1))] * len(self.blocks)

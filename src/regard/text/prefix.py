@@ -1,13 +1,15 @@
 """Prefix constraints: a forced beginning as allowed tokens per state, so that the output begins with it exactly."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from regard.errors import DataError
+from regard.errors import ConfigError, DataError
 from regard.text.tokenizer import Tokenizer
 
 SPACE = "▁"
 INSIDE = "##"
+Forced = str | Sequence[str | None] | None
+"""A forced beginning of all outputs, or one (or None) for each."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,21 @@ def prefix_of(tokenizer: Tokenizer, text: str) -> Prefix:
             f'prefix: no token of this model begins with the "{last.strip(SPACE)}" of "{text}"; choose other words.'
         )
     return Prefix(tuple(choices))
+
+
+def forced_prefixes(tokenizer: Tokenizer, prefix: Forced, count: int, longest: int | None) -> list[Prefix | None]:
+    """Return the prefix of each of so many outputs; one as long as an output may be is refused."""
+    texts = [prefix] * count if prefix is None or isinstance(prefix, str) else list(prefix)
+    if len(texts) != count:
+        raise ConfigError(f"prefix: there are {len(texts)} prefixes for {count} texts; give one for each, or one.")
+    known = {text: prefix_of(tokenizer, text) for text in set(texts) if text}
+    for text, tokens in known.items():
+        if longest is not None and len(tokens.choices) >= longest:
+            raise ConfigError(
+                f'prefix: "{text}" has {len(tokens.choices)} tokens, but the output may have {longest} at most, EOS '
+                f"included; shorten it."
+            )
+    return [known[text] if text else None for text in texts]
 
 
 def prefix_ids(tokenizer: Tokenizer, text: str) -> tuple[list[int], list[int] | None]:

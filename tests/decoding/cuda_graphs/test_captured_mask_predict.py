@@ -9,9 +9,8 @@ import torch
 from regard.decoding import generate as decoding
 from regard.decoding.cuda_graphs.capture import graph_cache
 from regard.decoding.cuda_graphs.mask_predict import EncoderGraph, MaskPredictGraph, padded_to_bucket
-from regard.decoding.generate import decode
-from regard.decoding.settings import MaskPredictDecodeSettings
-from small import ENDS, small_mask_predict, sources
+from regard.decoding.settings import MaskPredictDecoding
+from small import ENDS, decode, small_mask_predict, sources
 
 LENGTHS = [9, 3, 7, 5, 1, 9, 2, 8, 6]
 
@@ -25,7 +24,7 @@ def assert_same(found, expected):
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "index"])
 @pytest.mark.parametrize("settings", [{}, {"iterations": 2, "length_candidates": 1}], ids=str)
 def test_static_buffers_change_nothing(monkeypatch, positions, settings):
-    model, asked = small_mask_predict(positions=positions), MaskPredictDecodeSettings(**settings)
+    model, asked = small_mask_predict(positions=positions), MaskPredictDecoding(**settings)
     source, token_mask = sources(LENGTHS)
     plain = decode(model, source, token_mask, ENDS, asked)
     monkeypatch.setattr(decoding, "supports_captured_passes", lambda model: True)
@@ -39,7 +38,7 @@ def test_static_buffers_change_nothing(monkeypatch, positions, settings):
 
 
 def test_graphs_do_not_grow_past_the_last_position(monkeypatch):
-    model, asked = small_mask_predict(positions="learned", max_positions=9), MaskPredictDecodeSettings()
+    model, asked = small_mask_predict(positions="learned", max_positions=9), MaskPredictDecoding()
     source, token_mask = sources(LENGTHS)
     plain = decode(model, source, token_mask, ENDS, asked)
     monkeypatch.setattr(decoding, "supports_captured_passes", lambda model: True)
@@ -52,7 +51,7 @@ def test_a_model_is_freed_with_its_graphs(monkeypatch):
     monkeypatch.setattr(decoding, "supports_captured_passes", lambda model: True)
     model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
     for _ in range(2):
-        decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings())
+        decode(model, source, token_mask, ENDS, MaskPredictDecoding())
     assert graph_cache(model).shapes
     gone = weakref.ref(model)
     del model
@@ -79,7 +78,7 @@ def test_sizes_are_padded_to_few_buckets():
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_captured_passes_predict_what_the_model_predicts():
     model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
-    asked = MaskPredictDecodeSettings()
+    asked = MaskPredictDecoding()
     plain = decode(model, source, token_mask, ENDS, asked)
     model, source, token_mask = model.cuda(), source.cuda(), token_mask.cuda()
     for rows in (slice(None), slice(None), slice(2, 9), slice(2, 9), slice(None)):

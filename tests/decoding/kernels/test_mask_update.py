@@ -7,7 +7,7 @@ import torch
 
 from own_kernels import complaint, needs_kernels
 from regard.decoding.search.mask_predict import MaskPredictState, can_fuse, candidate_rows, fill_in, likely_lengths
-from regard.decoding.settings import MaskPredictDecodeSettings
+from regard.decoding.settings import MaskPredictDecoding
 from small import ENDS, small_mask_predict, sources
 
 
@@ -19,7 +19,7 @@ def compare():
         model = small_mask_predict().to(device, dtype).eval()
         source, token_mask = (each.to(device) for each in sources([9, 3, 7, 5, 1, 8]))
         for iterations in (1, 4, 7):
-            state = MaskPredictState.of(ENDS, MaskPredictDecodeSettings(iterations=iterations))
+            state = MaskPredictState.of(ENDS, MaskPredictDecoding(iterations=iterations))
             outputs = []
             for is_fused in (False, True):
                 module.can_fuse = lambda *_, is_fused=is_fused: is_fused

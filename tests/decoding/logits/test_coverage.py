@@ -4,12 +4,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.decoding.generate import decode
 from regard.decoding.logits.coverage import Coverage
-from regard.decoding.settings import DecodeSettings
+from regard.decoding.settings import TranslationDecoding
 from regard.errors import ConfigError
 from regard.nn.probes.probe import probes
-from small import ENDS, ending_model, sources
+from small import ENDS, decode, ending_model, sources
 
 LENGTHS = [9, 3, 7, 5, 1, 9]
 
@@ -33,15 +32,17 @@ def coverage_of(model, source, ids, is_finished):
 @pytest.mark.parametrize("beam_size", [1, 4])
 def test_the_coverage_penalty_is_that_of_the_paper(beam_size):
     model = ending_model()
-    settings = DecodeSettings(beam_size=beam_size, coverage_penalty=0.3, max_length_ratio=1.0, max_length_extra=4)
+    settings = TranslationDecoding(
+        beam_size=beam_size, coverage_penalty=0.3, max_length_ratio=1.0, max_length_extra=4
+    )
     source, token_mask = sources(LENGTHS)
     together = decode(model, source, token_mask, ENDS, settings)
     for row, length in enumerate(LENGTHS):
         (alone,) = decode(model, source[row : row + 1, :length], token_mask[row : row + 1, :length], ENDS, settings)
         assert [each.ids for each in alone] == [each.ids for each in together[row]]
         for found in together[row]:
-            tokens = len(found.ids) + found.is_finished
-            penalty = coverage_of(model, source[row, :length], found.ids, found.is_finished)
+            tokens = len(found.ids) + (found.finish_reason != "length")
+            penalty = coverage_of(model, source[row, :length], found.ids, (found.finish_reason != "length"))
             assert abs(found.score - (found.log_probability / tokens + 0.3 * penalty)) < 1e-4
     assert not any(probe.has_listener for probe in probes(model).values())
 
@@ -55,7 +56,7 @@ def test_a_strong_coverage_penalty_changes_the_order():
             source,
             token_mask,
             ENDS,
-            DecodeSettings(beam_size=6, length_penalty="none", coverage_penalty=weight),
+            TranslationDecoding(beam_size=6, length_penalty="none", coverage_penalty=weight),
         )
         for weight in (0.0, 5.0)
     )
@@ -64,7 +65,7 @@ def test_a_strong_coverage_penalty_changes_the_order():
 
 def test_coverage_needs_attention_to_the_source():
     with pytest.raises(ConfigError) as error:
-        Coverage([torch.nn.Linear(2, 2)], torch.ones(1, 2))
+        Coverage([torch.nn.Linear(2, 2)], 0.5)
     assert str(error.value) == (
         "coverage_penalty: this model has no cross-attention, so its coverage is undefined; omit it."
     )
@@ -73,7 +74,8 @@ def test_coverage_needs_attention_to_the_source():
 def test_the_penalty_follows_hypotheses_that_are_reordered_and_sentences_that_leave():
     model = ending_model()
     token_mask = torch.tensor([[True, True, True], [True, True, False]])
-    coverage = Coverage([model], token_mask)
+    coverage = Coverage([model], 0.5)
+    coverage.token_mask = token_mask
     weights = torch.rand(2, 4, 2, 3).softmax(-1)  # (B, H, hypotheses, S)
     coverage.total = torch.zeros(4, 3)
     coverage._collect(weights)
@@ -81,6 +83,6 @@ def test_the_penalty_follows_hypotheses_that_are_reordered_and_sentences_that_le
     coverage.add_step()
     share = weights.mean(1).clamp(max=1).log()  # (B, hypotheses, S)
     expected = torch.cat((share[0].sum(-1), share[1, :, :2].sum(-1)))
-    assert_close(coverage.penalty(0.5), 0.5 * expected)
+    assert_close(coverage.penalty(), 0.5 * expected)
     coverage.reorder(torch.tensor([3, 2]), torch.tensor([1]))
-    assert_close(coverage.penalty(0.5), 0.5 * expected[[3, 2]])
+    assert_close(coverage.penalty(), 0.5 * expected[[3, 2]])

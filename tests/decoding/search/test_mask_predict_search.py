@@ -7,7 +7,6 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from regard.decoding import generate as decoding
-from regard.decoding.generate import decode
 from regard.decoding.search.mask_predict import (
     MaskPredictState,
     candidate_rows,
@@ -15,12 +14,12 @@ from regard.decoding.search.mask_predict import (
     likely_lengths,
     mask_predict,
 )
-from regard.decoding.settings import MaskPredictDecodeSettings
-from regard.errors import DataError
+from regard.decoding.settings import MaskPredictDecoding
+from regard.errors import CheckpointError, DataError
 from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.transformer.mask_predict import MaskPredictSettings
-from small import ENDS, VOCABULARY, small_mask_predict, sources
+from small import ENDS, VOCABULARY, decode, small_mask_predict, sources
 
 LENGTHS = [9, 3, 7, 5, 1, 9, 2, 8, 6]
 
@@ -64,7 +63,7 @@ def by_hand(model, source, settings):
 @pytest.mark.parametrize("settings", [{}, {"iterations": 1}, {"iterations": 7, "length_candidates": 1}], ids=str)
 @torch.no_grad()
 def test_it_does_what_the_paper_says(settings):
-    model, asked = small_mask_predict(), MaskPredictDecodeSettings(**settings)
+    model, asked = small_mask_predict(), MaskPredictDecoding(**settings)
     source, token_mask = sources(LENGTHS)
     found = decode(model, source, token_mask, ENDS, asked)
     for row, length in enumerate(LENGTHS):
@@ -74,7 +73,7 @@ def test_it_does_what_the_paper_says(settings):
 
 
 def test_a_batch_says_what_each_source_alone_does():
-    model, settings = small_mask_predict(), MaskPredictDecodeSettings()
+    model, settings = small_mask_predict(), MaskPredictDecoding()
     source, token_mask = sources(LENGTHS)
     together = decode(model, source, token_mask, ENDS, settings)
     for row, length in enumerate(LENGTHS):
@@ -85,7 +84,7 @@ def test_a_batch_says_what_each_source_alone_does():
 def test_each_pass_fills_in_the_least_sure_words():
     model, iterations = small_mask_predict(), []
     source, token_mask = sources([9, 5])
-    settings = MaskPredictDecodeSettings(iterations=3, length_candidates=1)
+    settings = MaskPredictDecoding(iterations=3, length_candidates=1)
     lengths = torch.tensor([[10], [5]])
     found = mask_predict(model, source, token_mask, ENDS, settings, iterations.append, lengths)
     assert [each.masked.sum(1).tolist() for each in iterations] == [[9, 4], [6, 2], [3, 1]]
@@ -108,19 +107,19 @@ def test_each_pass_fills_in_the_least_sure_words():
 
 def test_more_passes_change_the_output():
     model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
-    one, four = (
-        decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings(iterations=each)) for each in (1, 4)
-    )
+    one, four = (decode(model, source, token_mask, ENDS, MaskPredictDecoding(iterations=each)) for each in (1, 4))
     assert ids(one) != ids(four)
 
 
 def test_the_surest_output_wins_in_the_mean():
     model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
-    for hypotheses in decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings(length_candidates=5)):
+    for hypotheses in decode(model, source, token_mask, ENDS, MaskPredictDecoding(length_candidates=5)):
         scores = [each.score for each in hypotheses]
         assert scores == sorted(scores, reverse=True) and len({len(each.ids) for each in hypotheses}) > 1
         for each in hypotheses:
-            assert each.score == pytest.approx(each.log_probability / (len(each.ids) + 1)) and each.is_finished
+            assert each.score == pytest.approx(each.log_probability / (len(each.ids) + 1)) and (
+                each.finish_reason != "length"
+            )
 
 
 def test_lengths_stay_within_reach_and_bounds():
@@ -131,16 +130,14 @@ def test_lengths_stay_within_reach_and_bounds():
     assert (chances.exp().sum(1) - 1).abs().max() < 1e-5 and (
         chances.diff(dim=1)[chances[:, 1:] > -torch.inf] <= 0
     ).all()
-    found = decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings())
+    found = decode(model, source, token_mask, ENDS, MaskPredictDecoding())
     assert max(len(each.ids) for each in chain.from_iterable(found)) <= 8
 
 
 def test_repeats_are_merged_if_that_is_asked_for():
     model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
     plain, merged = (
-        decode(
-            model, source, token_mask, ENDS, MaskPredictDecodeSettings(length_candidates=1, collapse_repeats=merges)
-        )
+        decode(model, source, token_mask, ENDS, MaskPredictDecoding(length_candidates=1, collapse_repeats=merges))
         for merges in (False, True)
     )
     assert ids(plain) != ids(merged)
@@ -149,16 +146,18 @@ def test_repeats_are_merged_if_that_is_asked_for():
         assert other.score == one.score
 
 
-def test_weights_that_are_no_numbers_give_nothing():
+def test_weights_that_are_no_numbers_are_one_sentence():
     model, (source, token_mask) = small_mask_predict(), sources([4])
     with torch.no_grad():
         model.head.weight.fill_(torch.nan)
-    assert decode(model, source, token_mask, ENDS, MaskPredictDecodeSettings()) == [[]]
+    with pytest.raises(CheckpointError) as error:
+        decode(model, source, token_mask, ENDS, MaskPredictDecoding())
+    assert str(error.value) == "The model gives no probabilities: its weights are not numbers; use another one."
 
 
 def test_memory_that_runs_out_means_fewer_at_once(monkeypatch):
     model, (source, token_mask) = small_mask_predict(), sources(LENGTHS)
-    settings, sizes = MaskPredictDecodeSettings(), []
+    settings, sizes = MaskPredictDecoding(), []
     expected = decode(model, source, token_mask, ENDS, settings)
 
     def short(model, source, *others):
@@ -174,7 +173,8 @@ def test_memory_that_runs_out_means_fewer_at_once(monkeypatch):
     with pytest.raises(DataError) as error:
         decode(model, source[:1], token_mask[:1], ENDS, settings)
     assert str(error.value) == (
-        "Out of memory on a single text of 9 tokens with 3 hypotheses; split the text or use fewer length candidates."
+        "Out of memory on a single text of 9 tokens with 3 hypotheses; split or shorten it, or use a smaller "
+        "length_candidates."
     )
 
 

@@ -19,7 +19,7 @@ from language_folders import (
     their_folder,
 )
 from regard.checkpoint.bundle import read_bundle, write_bundle
-from regard.decoding.settings import GenerateSettings
+from regard.decoding.settings import TextDecoding
 from regard.interop.huggingface.causal_models import read_language_model, write_language_model
 from regard.interop.huggingface.folder import read_config
 from regard.interop.huggingface.read import read
@@ -282,7 +282,7 @@ def test_what_cannot_be_said_there_is_told(trained, tmp_path):
         def warn(self, message):
             said.append(message)
 
-    settings = GenerateSettings(seed=3, stop=("x",), repetition_penalty=1.5, no_repeat_ngram_size=2)
+    settings = TextDecoding(seed=3, stop=("x",), repetition_penalty=1.5, no_repeat_ngram_size=2)
     bundle = small_language_bundle(trained, settings.model_dump(mode="json"), feed_forward_dropout=0.2)
     write(bundle, tmp_path / "gpt2", Heard())
     assert said == [
@@ -291,8 +291,8 @@ def test_what_cannot_be_said_there_is_told(trained, tmp_path):
         "generate.stop: ('x',) is not written, generate() has no such setting here.",
         "model.feed_forward_dropout: 0.2 is not written, GPT-2 has no such setting.",
     ]
-    back = GenerateSettings(**read(tmp_path / "gpt2").facts["generate"])
-    assert back == GenerateSettings(no_repeat_ngram_size=2)
+    back = TextDecoding(**read(tmp_path / "gpt2").facts["generate"])
+    assert back == TextDecoding(no_repeat_ngram_size=2)
     said.clear()
     write(small_language_bundle(trained, **(MODERN | {"dropout": 0.1})), tmp_path / "llama", Heard())
     assert said == ["model.dropout: 0.1 is not written, Llama has no such setting."]

@@ -3,7 +3,7 @@
 import pytest
 
 from language_folders import TEXTS
-from regard.decoding.settings import GenerateSettings
+from regard.decoding.settings import TextDecoding
 from regard.interop.huggingface.generation_config import (
     decoding_of,
     generating_of,
@@ -63,7 +63,7 @@ def test_an_empty_file_is_greedy_search_as_in_transformers():
 def test_a_continuation_round_trips(generate):
     progress = Warned()
     read = generating_of(language_generation(generate, TOKENIZER, progress))
-    default = GenerateSettings()
+    default = TextDecoding()
     for name, value in generate.items():
         assert read.get(name, getattr(default, name)) == value, name
     assert progress.sentences == []

@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from generators import language_bundle, settings_of, tokenizer_of
 from language import small_language_model
-from regard.decoding.settings import GenerateSettings
+from regard.decoding.settings import TextDecoding
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.models.gpt.model import GptSettings
@@ -61,7 +61,7 @@ def test_the_plain_command_resolves():
 def test_the_window_is_the_setting_or_the_maximum_of_the_model():
     tokenizer, machine = tokenizer_of(size=300), scoring_machine("cpu")
     gpt = new_language_bundle(run_settings(window=12), tokenizer, machine)
-    assert gpt.facts == {"generate": GenerateSettings().model_dump(mode="json"), "seed": 1, "window": 12}
+    assert gpt.facts == {"generate": TextDecoding().model_dump(mode="json"), "seed": 1, "window": 12}
     assert window_of(run_settings(), gpt.model) == 24
     assert window_of(run_settings("lstm"), small_language_model(settings_of("lstm"))) == DEFAULT_WINDOW
     with pytest.raises(ConfigError, match="window: 25 tokens are more than the 24 positions of the model; lower it"):

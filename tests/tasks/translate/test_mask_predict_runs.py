@@ -9,7 +9,7 @@ import regard
 from commands import TINY, bad, corpus, good
 from regard.checkpoint.bundle import read_bundle
 from regard.data.sources.pair import Pair
-from regard.decoding.settings import MaskPredictDecodeSettings
+from regard.decoding.settings import MaskPredictDecoding
 from regard.errors import ConfigError
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.run import Run
@@ -40,7 +40,7 @@ SMALL = {
 def test_a_run_has_every_figure(masked_run):
     score = masked_run.scores["test"]
     assert {each["name"] for each in score["scores"]} == {"BLEU", "chrF", "TER"} and score["sentences"] == 30
-    assert score["decode"] == MaskPredictDecodeSettings().model_dump(mode="json")
+    assert score["decode"] == MaskPredictDecoding().model_dump(mode="json")
     lines = [json.loads(line) for line in (masked_run.path / "metrics.jsonl").read_text().splitlines()]
     assert all({"ce", "nll", "length"} <= set(line) for line in lines if "ce" in line)
     validated = [line for line in lines if "valid_loss" in line]

@@ -30,14 +30,14 @@ def test_hypotheses_come_back_as_texts_and_tokens_in_their_order():
     tokenizer = word_tokenizer("the dog sleeps")
     rows = [tokenizer.encode(text).ids for text in ("the dog sleeps", "the dog")]
     hypotheses = [
-        Hypothesis(rows[0], -1.0, -3.0, is_finished=True),
-        Hypothesis(rows[1], -2.0, -4.0, is_finished=False),
+        Hypothesis(rows[0], [-0.4, -0.6], -3.0, "eos"),
+        Hypothesis(rows[1], [-2.0], -4.0, "length"),
     ]
     first, second = detokenized(tokenizer, hypotheses)
     assert (first.text, second.text) == ("the dog sleeps", "the dog")
     assert first.tokens == tuple(tokenizer.tokens(rows[0])) and first.ids == tuple(rows[0])
     assert (first.score, first.log_probability) == (hypotheses[0].score, hypotheses[0].log_probability)
-    assert first.is_finished and not second.is_finished
+    assert (first.finish_reason, second.finish_reason) == ("eos", "length")
     assert detokenized(tokenizer, []) == ()
 
 

@@ -41,7 +41,7 @@ def test_blank_lines_stay_blank_and_in_place(translator):
 def test_scores_are_log_probabilities_by_length(translator):
     for candidate in translator(SENTENCES[0], beam_size=3).candidates:
         assert candidate.log_probability < 0
-        length = len(candidate.tokens) + candidate.is_finished
+        length = len(candidate.tokens) + (candidate.finish_reason != "length")
         assert abs(candidate.score - candidate.log_probability / length) < 1e-6
 
 
@@ -190,7 +190,7 @@ def test_scores_are_the_search_s_own(translator):
     compared = 0
     for answer, score in zip(answers, scores, strict=True):
         assert len(score.tokens) == len(score.log_probabilities) and score.tokens[-1] == "</s>"
-        if score.tokens[:-1] == answer.tokens and answer.candidates[0].is_finished:
+        if score.tokens[:-1] == answer.tokens and answer.candidates[0].finish_reason != "length":
             assert abs(score.log_probability - answer.candidates[0].log_probability) < 1e-4
             compared += 1
     assert compared > len(SENTENCES) / 2
@@ -248,18 +248,18 @@ def test_a_line_of_twenty_thousand_tokens_is_refused_before_memory_is_taken(tran
 
 
 def test_texts_that_do_not_fit_together_are_decoded_apart(translator, monkeypatch):
-    whole = decoding._decode_together
+    whole = decoding._together
     sizes = []
 
-    def narrow(members, source, *rest):
-        sizes.append(len(source))
-        if len(source) > 1:
+    def narrow(job, requests):
+        sizes.append(len(requests))
+        if len(requests) > 1:
             raise torch.OutOfMemoryError("CUDA out of memory.")
-        return whole(members, source, *rest)
+        return whole(job, requests)
 
     expected = translator(SENTENCES, beam_size=2)
     drawn = translator(SENTENCES, method="sample")
-    monkeypatch.setattr(decoding, "_decode_together", narrow)
+    monkeypatch.setattr(decoding, "_together", narrow)
     assert [each.text for each in translator(SENTENCES, beam_size=2)] == [each.text for each in expected]
     assert [each.text for each in translator(SENTENCES, method="sample")] == [each.text for each in drawn]
     assert max(sizes) > 1
@@ -267,6 +267,6 @@ def test_texts_that_do_not_fit_together_are_decoded_apart(translator, monkeypatc
     def never(*_):
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr(decoding, "_decode_together", never)
+    monkeypatch.setattr(decoding, "_together", never)
     with pytest.raises(DataError, match=r"^Out of memory on a single text of \d+ tokens with 2 "):
         translator(SENTENCES, beam_size=2)

@@ -26,7 +26,7 @@ from regard.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from regard.decoding.settings import AnyDecodeSettings
+    from regard.decoding.settings import AnyTranslationDecoding
 
 DECODING = (
     *("method", "beam_size", "temperature", "top_k", "top_p", "seed", "repetition_penalty", "no_repeat_ngram_size"),
@@ -175,7 +175,7 @@ def _check_inputs(flags: dict[str, Any]) -> None:
         raise ConfigError(f"--n-best {flags['n_best']} has no meaning with --alternatives; leave one of them out.")
 
 
-def _check_candidates(n_best: int, json: bool, decoding: "AnyDecodeSettings") -> None:
+def _check_candidates(n_best: int, json: bool, decoding: "AnyTranslationDecoding") -> None:
     from regard.errors import ConfigError
 
     if n_best > decoding.hypotheses:

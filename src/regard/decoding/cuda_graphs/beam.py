@@ -16,7 +16,9 @@ from torch import Tensor
 from regard.decoding.cuda_graphs.capture import CapturedGraph, GraphKey, graph_cache
 from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.search.beam_state import BeamState, Candidates
-from regard.decoding.steppers.interface import Hypothesis
+from regard.decoding.search.running import RunningRequest
+from regard.decoding.settings import TranslationDecoding
+from regard.decoding.steppers.interface import Request, padded
 from regard.nn.kernels.availability import has_triton
 
 AHEAD = 2
@@ -36,14 +38,15 @@ class Rules:
     min_length: int
 
     @classmethod
-    def of(cls, constraints: LogitsProcessor, vocabulary: int) -> "Rules | None":
+    def of(cls, processor: LogitsProcessor, requests: Sequence[Request], vocabulary: int) -> "Rules | None":
         """Return the rules of a search; None if it has other constraints, or more candidates than tokens."""
-        settings, ends = constraints.settings, constraints.ends
-        has_others = settings.no_repeat_ngram_size or constraints.changes_values or constraints.prefix_steps
+        settings, ends = processor.settings, processor.ends
+        is_constrained = settings.no_repeat_ngram_size or processor.changes_values or settings.stop
+        covers = isinstance(settings, TranslationDecoding) and settings.coverage_penalty > 0
         are_enough = 2 * settings.beam_size + len(ends.never) < vocabulary
-        if has_others or settings.coverage_penalty or settings.beam_size == 1 or not are_enough:
+        if is_constrained or covers or settings.beam_size == 1 or not are_enough or any(r.prefix for r in requests):
             return None
-        return cls(settings.beam_size, ends.bos_id, ends.eos_id, ends.never, settings.min_length)
+        return cls(settings.beam_size, ends.bos_id, ends.eos_id, ends.never, settings.shortest)
 
 
 def candidates(logits: Tensor, before: Tensor, length: Tensor, never: Tensor, rules: Rules) -> tuple[Tensor, ...]:
@@ -134,12 +137,15 @@ class BeamGraph(CapturedGraph):
 
 
 def captured_beam_search(
-    model: Any, source: Tensor, token_mask: Tensor, limits: Sequence[int], constraints: LogitsProcessor, rules: Rules
-) -> list[list[Hypothesis]] | None:
-    """Return the result of `beam_search`; None if memory does not suffice for graphs."""
-    state = BeamState(limits, constraints)
+    model: Any, requests: Sequence[Request], processor: LogitsProcessor, rules: Rules
+) -> list[RunningRequest] | None:
+    """Return the requests with the result of a `BeamSearch`; None if memory does not suffice for graphs."""
+    state = BeamState(processor.settings, processor.ends.eos_id, has_prompts=False)
+    running = [RunningRequest(each) for each in requests]
+    state.admit(running)
+    source, token_mask = padded(requests, 0, processor.device, is_left=False)
     search = _Search(model, source, state, rules)
-    return state.finished if search.run(source, token_mask, max(limits)) else None
+    return running if search.run(source, token_mask, max(each.limit for each in requests)) else None
 
 
 class _Search:

@@ -1,7 +1,6 @@
 """Stepper of decoder-only models whose cached steps replay CUDA graphs; prompts are prefilled without one."""
 
 import weakref
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -11,7 +10,7 @@ from torch import Tensor
 
 from regard.decoding.cuda_graphs.capture import CapturedGraph, graph_cache, power_of_two
 from regard.decoding.steppers.decoder_only import DecoderOnlyStepper
-from regard.models.base.protocols import CausalLM, SupportsTextCudaGraphs
+from regard.models.base.protocols import CausalLM, DecoderState, SupportsTextCudaGraphs
 
 FEWEST_SLOTS = 64
 
@@ -44,8 +43,8 @@ class DecoderOnlyGraph(CapturedGraph):
 class CudaGraphDecoderOnlyStepper(DecoderOnlyStepper):
     """Prefills without a graph and steps with one; every continuation is a row of its own."""
 
-    def __init__(self, model: CausalLM, padding: int) -> None:
-        super().__init__(model, padding)
+    def __init__(self, model: CausalLM, padding: int, window: int | None = None) -> None:
+        super().__init__(model, padding, window)
         self._graphs = graph_cache(model)
         self._graph: DecoderOnlyGraph | None = None
         self._rows: list[int] = []
@@ -53,34 +52,46 @@ class CudaGraphDecoderOnlyStepper(DecoderOnlyStepper):
         self._used = 0
         self._is_plain = False
 
-    def begin(self, rows: Sequence[Sequence[int]]) -> Tensor:
-        """Prefill rows of different lengths, left-padded, and return the next-token logits (R, V)."""
-        self._graph, self._rows, self._is_plain = None, list(range(len(rows))), False
-        return super().begin(rows)
+    def _with(self, state: DecoderState, texts: int, hypotheses: int, is_shared: bool) -> DecoderState:
+        """Return the state of the batch and then that of further texts, with some rows for each."""
+        if not len(self._lengths):
+            self._rows = [text for text in range(texts) for _ in range(hypotheses)]  # the graph makes a row of each
+            return state
+        present = torch.tensor(self._rows, device=self.device)
+        if self._graph is not None:
+            self._state, self._graph = self._graph.static_state.unload(present, self._used), None
+        elif not self._is_plain:
+            self._state = self._state.select(present, present)
+        self._rows = list(range(len(present) + texts * hypotheses))
+        return super()._with(state, texts, hypotheses, is_shared=False)
 
-    def select(self, hypotheses: Sequence[int], texts: Sequence[int] | None = None) -> None:
-        """Select rows, in this order; only their numbers change, no cache is copied."""
+    def _prefill_anew(self) -> Tensor:
+        logits = super()._prefill_anew()
+        self._graph, self._rows, self._is_plain = None, list(range(len(logits))), False
+        return logits
+
+    def _select(self, rows: Tensor, texts: Tensor | None) -> None:
+        """Select rows, in this order and each once; only their numbers change, no cache is copied."""
+        self._rows = [self._rows[row] for row in rows.tolist()]
         if self._is_plain:
-            super().select(hypotheses, hypotheses)
-        else:
-            self._rows = [self._rows[row] for row in hypotheses]
+            super()._select(rows, rows)
+            self._rows = list(range(len(rows)))
 
-    def step(self, tokens: Sequence[int]) -> Tensor:
-        """Append a token to each row, and return the next-token logits (R, V)."""
+    def _step(self, tokens: Tensor) -> Tensor:
         if self._graph is None and not self._is_plain:
             self._load()
         if self._is_plain or self._graph is None:
-            return super().step(tokens)
+            return super()._step(tokens)
         if self._used == self._graph.shape.slots:
             self._grow(self._graph)
         graph = self._graph
         if len(tokens) == len(graph.tokens) and self._rows == list(range(len(tokens))):
-            graph.tokens.copy_(torch.tensor(tokens), non_blocking=True)
+            graph.tokens.copy_(tokens, non_blocking=True)
             graph.run()
             rows = None
         else:
             rows = torch.tensor(self._rows, device=self.device)
-            graph.tokens[rows] = torch.tensor(tokens, device=self.device)
+            graph.tokens[rows] = tokens
             graph.run()
         self._used += 1
         return graph.logits if rows is None else graph.logits.index_select(0, rows)
@@ -93,7 +104,8 @@ class CudaGraphDecoderOnlyStepper(DecoderOnlyStepper):
         graph = self._free_graph(len(self._rows), power_of_two(max(FEWEST_SLOTS, 2 * used)))
         if graph is None:
             self._is_plain = True
-            super().select(self._rows, self._rows)
+            self._state = state.select(texts, texts)
+            self._rows = list(range(len(texts)))
             return
         self._used = graph.static_state.load(state, texts)
         self._graph, self._rows = graph, list(range(len(self._rows)))
@@ -121,8 +133,13 @@ class CudaGraphDecoderOnlyStepper(DecoderOnlyStepper):
         raise AssertionError("numbers never end")
 
 
-def build_decoder_only_stepper(model: CausalLM, padding: int) -> DecoderOnlyStepper:
-    """Return the stepper of a model: with CUDA graphs on a CUDA device, unless a probe has a listener."""
-    is_supported = isinstance(model, SupportsTextCudaGraphs) and model.head.weight.is_cuda
+def build_decoder_only_stepper(
+    model: CausalLM, padding: int, window: int | None, is_search: bool
+) -> DecoderOnlyStepper:
+    """Return the stepper of a model: with CUDA graphs on a CUDA device, unless a probe has a listener.
+
+    A search, whose hypotheses branch at every step, has none: there they share one cache.
+    """
+    is_supported = isinstance(model, SupportsTextCudaGraphs) and model.head.weight.is_cuda and not is_search
     is_captured = is_supported and not graph_cache(model).has_listener
-    return (CudaGraphDecoderOnlyStepper if is_captured else DecoderOnlyStepper)(model, padding)
+    return (CudaGraphDecoderOnlyStepper if is_captured else DecoderOnlyStepper)(model, padding, window)

@@ -20,7 +20,7 @@ from regard.decoding.search.mask_predict import (
     likely_lengths,
     summary,
 )
-from regard.decoding.settings import MaskPredictDecodeSettings
+from regard.decoding.settings import MaskPredictDecoding
 from regard.decoding.steppers.interface import Hypothesis, SpecialTokens
 from regard.models.base.protocols import ConditionalMaskedLM
 
@@ -131,7 +131,7 @@ def captured_mask_predict(
     source: Tensor,
     token_mask: Tensor,
     ends: SpecialTokens,
-    settings: MaskPredictDecodeSettings,
+    settings: MaskPredictDecoding,
 ) -> list[list[Hypothesis]] | None:
     """Return the result of `mask_predict`; None where a shape is new or too large, or memory does not suffice."""
     graphs = graph_cache(model)

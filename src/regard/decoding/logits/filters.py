@@ -1,10 +1,11 @@
 """Logits filters: pure functions on log probabilities (R, V) that set suppressed tokens to -inf."""
 
 import math
-from typing import Protocol
 
 import torch
 from torch import Tensor
+
+from regard.decoding.settings import GenerationSettings
 
 
 def allow_only(log_p: Tensor, tokens: Tensor) -> Tensor:
@@ -59,26 +60,12 @@ def keep_min_p(log_p: Tensor, fraction: float) -> Tensor:
     return log_p.masked_fill(log_p < threshold, -torch.inf)
 
 
-class SamplingParams(Protocol):
-    """The settings that `warp_logits` applies."""
-
-    @property
-    def temperature(self) -> float:
-        """Divisor of the log probabilities."""
-
-    @property
-    def top_k(self) -> int | None:
-        """Number of most probable tokens that are kept."""
-
-    @property
-    def top_p(self) -> float | None:
-        """Total probability of the tokens that are kept."""
-
-
-def warp_logits(log_p: Tensor, settings: SamplingParams) -> Tensor:
-    """Return the unnormalized log probabilities (R, V) to sample from: temperature, then top-k, then top-p."""
+def warp_logits(log_p: Tensor, settings: GenerationSettings) -> Tensor:
+    """Return the unnormalized log probabilities (R, V) to sample from: temperature, top-k, top-p, then min-p."""
     if settings.temperature != 1:
         log_p = log_p / settings.temperature
     if settings.top_k is not None:
         log_p = keep_top_k(log_p, settings.top_k)
-    return log_p if settings.top_p is None else keep_top_p(log_p, settings.top_p)
+    if settings.top_p is not None:
+        log_p = keep_top_p(log_p, settings.top_p)
+    return log_p if settings.min_p is None else keep_min_p(log_p, settings.min_p)

@@ -1,6 +1,7 @@
-"""Beam search over a batch: several hypotheses of each sentence, extended token by token."""
+"""Beam search over a batch: several hypotheses of each request, extended token by token."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 import numpy as np
 import torch
@@ -9,83 +10,125 @@ from torch import Tensor
 from regard.decoding.logits.coverage import Coverage
 from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.search.beam_state import BeamState, Candidates, Floats, Ints
-from regard.decoding.steppers.interface import Hypothesis, Stepper
+from regard.decoding.search.running import RunningRequest
+from regard.decoding.steppers.interface import Request, Stepper, padded
 
 
-def beam_search(
-    stepper: Stepper, limits: Sequence[int], constraints: LogitsProcessor, coverage: Coverage | None = None
-) -> list[list[Hypothesis]]:
-    """Return up to `beam_size` hypotheses of each sentence, best first, of at most `limits` tokens each.
+class BeamSearch:
+    """The device's side of a search: model steps, candidates and their selection.
 
-    Finished hypotheses compete with active ones. A sentence leaves the batch when no active hypothesis is better
-    than its worst finished one, or at its own length limit, so that results do not depend on the rest of the batch.
+    Finished hypotheses compete with active ones. A request leaves the batch when no active hypothesis is better than
+    its worst finished one, or at its own length limit, so that results do not depend on the rest of the batch.
     """
-    state = BeamState(limits, constraints)
-    search = _Search(stepper, state, constraints, coverage)
-    while state.alive:
-        search.step()
-    return state.finished
-
-
-class _Search:
-    """The device's side of a search: model steps, candidates and their selection."""
 
     def __init__(
-        self, stepper: Stepper, state: BeamState, constraints: LogitsProcessor, coverage: Coverage | None
+        self,
+        build: Callable[[], Stepper],
+        processor: LogitsProcessor,
+        text_of: Callable[[Request, list[int]], str] | None = None,
+        coverage: Callable[[], Coverage] | None = None,
     ) -> None:
-        self.stepper, self.state, self.constraints, self.coverage = stepper, state, constraints, coverage
-        self.settings, self.device = constraints.settings, constraints.device
-        sentences = len(state.alive)
-        self.tokens = torch.full((sentences,), constraints.ends.bos_id, device=self.device)  # (R,) the newest
-        self.totals = torch.zeros(sentences, 1, device=self.device)  # (R, 1) log probabilities of hypotheses
+        self._build, self._processor, self._text_of, self._new_coverage = build, processor, text_of, coverage
+        self._settings, self._device = processor.settings, processor.device
+        self._clear()
 
-    def step(self) -> None:
-        """Extend every hypothesis by one token, and keep the best ones of unfinished sentences."""
-        candidates = self._candidates()
-        hypotheses = candidates.coverage.shape[1]
-        moves = self.state.advance(candidates)
+    def _clear(self) -> None:
+        self._stepper: Stepper | None = None
+        self._coverage = self._new_coverage() if self._new_coverage is not None else None
+        self._state = BeamState(self._settings, self._processor.ends.eos_id, False)
+        self._tokens = torch.zeros(0, dtype=torch.long, device=self._device)  # (R,) the newest
+        self._totals = torch.zeros(0, 1, device=self._device)  # (R, 1) log probabilities of hypotheses
+
+    @property
+    def is_idle(self) -> bool:
+        """True where no request is under way."""
+        return not self._state.alive
+
+    def step(self, queue: Sequence[RunningRequest]) -> None:
+        """Extend every hypothesis by one token, and keep the best ones of unfinished requests."""
+        with nullcontext() if self._coverage is None else self._coverage.listening():
+            scores = [] if self._stepper is None else [self._stepper.step(self._tokens)]
+            if scores and self._coverage is not None:
+                self._coverage.add_step()
+            if queue:
+                scores.append(self._admit(queue))
+        candidates = self._candidates((scores[0] if len(scores) == 1 else torch.cat(scores)).log_softmax(-1))
+        moves = self._state.advance(candidates)
         if moves is None:
+            self._clear()
             return
-        rows = (moves.staying[:, None] * hypotheses + moves.origins).reshape(-1)
-        together = np.stack((rows, moves.tokens.reshape(-1), self.state.totals.reshape(-1)))  # one transfer
+        size = self._settings.beam_size
+        rows = (moves.staying[:, None] * size + moves.origins).reshape(-1)
+        together = np.stack((rows, moves.tokens.reshape(-1), self._state.totals.reshape(-1)))  # one transfer
         arrived = self._on_device(together)
-        chosen, self.tokens = arrived[:2].long()
-        self.totals = arrived[2, :, None].float()
-        sentences = self._on_device(moves.staying) if moves.has_left else None
-        self.stepper.reorder(chosen, sentences)
-        if self.coverage is not None:
-            self.coverage.reorder(chosen, sentences)
+        chosen, self._tokens = arrived[:2].long()
+        self._totals = arrived[2, :, None].float()
+        self._reorder(chosen, self._on_device(moves.staying) if moves.has_left else None)
 
-    def _candidates(self) -> Candidates:
-        """Return the best continuations of each sentence.
+    def _reorder(self, rows: Tensor, requests: Tensor | None) -> None:
+        assert self._stepper is not None, "requests come first"
+        self._stepper.reorder(rows, requests)
+        if self._coverage is not None:
+            self._coverage.reorder(rows, requests)
+
+    def _admit(self, queue: Sequence[RunningRequest]) -> Tensor:
+        """Add the hypotheses of further requests, and return the scores (R, V) of their first tokens."""
+        requests, size = [each.request for each in queue], self._settings.beam_size
+        if self._stepper is None:
+            self._stepper = self._build()
+            eos_id, has_prompts = self._processor.ends.eos_id, self._stepper.has_prompts
+            self._state = BeamState(self._settings, eos_id, has_prompts, self._text_of)
+        scores = self._stepper.admit(requests, size).repeat_interleave(size, 0)
+        if self._coverage is not None:
+            self._coverage.admit(padded(requests, 0, self._device, is_left=False)[1], size)
+        first = torch.full((len(requests), size), -torch.inf, device=self._device)
+        first[:, 0] = 0
+        self._totals = torch.cat((self._totals, first.view(-1, 1)))
+        self._state.admit(queue)
+        return scores
+
+    def cancel(self, running: RunningRequest) -> None:
+        """Let the hypotheses of a request leave."""
+        size, alive = self._settings.beam_size, self._state.alive
+        staying = np.array([row for row, each in enumerate(alive) if each is not running], np.int64)
+        if not len(staying):
+            self._clear()
+            return
+        rows = self._on_device((staying[:, None] * size + np.arange(size)).ravel())
+        self._reorder(rows, self._on_device(staying))
+        self._tokens, self._totals = self._tokens[rows], self._totals[rows]
+        self._state.keep(staying)
+
+    def _candidates(self, log_p: Tensor) -> Candidates:
+        """Return the best continuations of each request for log probabilities (R, V).
 
         Twice the beam size: at most one continuation of each hypothesis is EOS, so enough others are left.
         """
-        past = self.state.past
-        sentences, hypotheses, length = past.shape
-        log_p = self.stepper.step(self.tokens).log_softmax(-1)  # (R, V)
-        size = log_p.size(1)
-        owners = np.repeat([sentence.number for sentence in self.state.alive], hypotheses)
-        allowed = self.constraints(log_p, past.reshape(sentences * hypotheses, length), owners)
-        sums = allowed + self.totals if self.constraints.changes_values else allowed.add_(self.totals)
-        sums = sums.view(sentences, -1)  # (sentences, hypotheses * V)
-        totals, indices = sums.topk(min(2 * self.settings.beam_size, sums.size(1)), dim=1)
+        requests, size = len(self._state.alive), log_p.size(1)
+        changes_values = self._processor.changes_values
+        allowed = self._processor(log_p, self._state.history)
+        sums = allowed + self._totals if changes_values else allowed.add_(self._totals)
+        sums = sums.view(requests, -1)  # (requests, beam size * V)
+        totals, indices = sums.topk(min(2 * self._settings.beam_size, sums.size(1)), dim=1)
         parts = [totals.double(), indices.double()]
-        if self.constraints.changes_values:
-            parts.append(log_p.view(sentences, -1).gather(1, indices).double())
-        if self.coverage is not None:
-            self.coverage.add_step()
-            parts.append(self.coverage.penalty(self.settings.coverage_penalty).view(sentences, -1).double())
+        if changes_values:
+            parts.append(log_p.view(requests, -1).gather(1, indices).double())
+        if self._coverage is not None:
+            parts.append(self._coverage.penalty().view(requests, -1).double())
         together = torch.cat(parts, dim=1).cpu().numpy()  # the step's only device synchronization
         count = indices.size(1)
         flat = together[:, count : 2 * count].astype(np.int64)
         origins = flat // size
         log_probabilities = together[:, :count]
-        if self.constraints.changes_values:
-            before = np.take_along_axis(self.state.log_probabilities, origins, axis=1)
+        if changes_values:
+            before = np.take_along_axis(self._state.log_probabilities, origins, axis=1)
             log_probabilities = before + together[:, 2 * count : 3 * count]
-        covered = together[:, -hypotheses:] if self.coverage is not None else np.zeros((sentences, hypotheses))
+        covered = (
+            together[:, -self._settings.beam_size :]
+            if self._coverage is not None
+            else np.zeros((requests, self._settings.beam_size))
+        )
         return Candidates(together[:, :count], log_probabilities, origins, flat % size, covered)
 
     def _on_device(self, values: Ints | Floats) -> Tensor:
-        return torch.from_numpy(values).to(self.device, non_blocking=True)
+        return torch.from_numpy(values).to(self._device, non_blocking=True)

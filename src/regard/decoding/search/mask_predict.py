@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.decoding.settings import MaskPredictDecodeSettings
+from regard.decoding.settings import MaskPredictDecoding
 from regard.decoding.steppers.interface import Hypothesis, SpecialTokens
 from regard.models.base.protocols import ConditionalMaskedLM
 from regard.nn.kernels.availability import has_triton
@@ -62,7 +62,7 @@ class MaskPredictState:
         return torch.tensor(self.never, dtype=torch.long, device=device)
 
     @classmethod
-    def of(cls, ends: SpecialTokens, settings: MaskPredictDecodeSettings) -> "MaskPredictState":
+    def of(cls, ends: SpecialTokens, settings: MaskPredictDecoding) -> "MaskPredictState":
         """Return the constants of some settings; EOS is suppressed, since the length decides where an output ends."""
         return cls(ends.bos_id, ends.eos_id, tuple(sorted({*ends.never, ends.eos_id})), settings.iterations)
 
@@ -73,7 +73,7 @@ def mask_predict(
     source: Tensor,
     token_mask: Tensor,
     ends: SpecialTokens,
-    settings: MaskPredictDecodeSettings,
+    settings: MaskPredictDecoding,
     watch: Callable[[MaskPredictStep], None] | None = None,
     lengths: Tensor | None = None,
 ) -> list[list[Hypothesis]]:
@@ -193,27 +193,35 @@ def most_probable(model: ConditionalMaskedLM, hidden: Tensor, never: Tensor) -> 
 
 
 def summary(tokens: Tensor, confidence: Tensor, lengths: Tensor, length_scores: Tensor) -> Tensor:
-    """Return the length, the log probability of tokens and length, and the tokens of each output: (R, 2 + T).
+    """Return length, log probability of tokens and length, tokens, and those of the tokens: (R, 2 + 2 T).
 
     Integers up to 2^53 are exact in fp64, and one transfer from the device is faster than three.
     """
-    totals = confidence.masked_fill(confidence == torch.inf, 0.0).sum(1, keepdim=True) + length_scores.view(-1, 1)
-    return torch.cat((lengths.view(-1, 1).double(), totals.double(), tokens.double()), dim=1)
+    values = confidence.masked_fill(confidence == torch.inf, 0.0)
+    totals = values.sum(1, keepdim=True) + length_scores.view(-1, 1)
+    parts = lengths.view(-1, 1), totals, tokens, values
+    return torch.cat([each.double() for each in parts], dim=1)
 
 
 def in_order(summaries: Tensor, candidates: int, collapse_repeats: bool) -> list[list[Hypothesis]]:
     """Return the hypotheses of outputs (see `summary`) by sentence, the highest mean log probability first."""
     numbers = summaries.cpu().numpy()
-    tokens = numbers[:, 2:].astype(np.int64).tolist()
+    tokens, log_probabilities = np.split(numbers[:, 2:], 2, axis=1)
     words, values = numbers[:, 0].astype(np.int64) - 1, numbers[:, 1]
     scores = values / (words + 1)
     order = np.argsort(-scores.reshape(-1, candidates), axis=1, kind="stable")
     order += np.arange(len(order))[:, None] * candidates
     return [
         _distinct(
-            Hypothesis(_collapsed(ids) if collapse_repeats else ids, value, score, is_finished=True)
-            for ids, value, score in (
-                (tokens[row][: words[row]], float(values[row]), float(scores[row])) for row in rows
+            Hypothesis(_collapsed(ids) if collapse_repeats else ids, [*own, total - sum(own)], score, "eos")
+            for ids, own, total, score in (
+                (
+                    tokens[row, : words[row]].astype(np.int64).tolist(),
+                    log_probabilities[row, : words[row]].tolist(),
+                    float(values[row]),
+                    float(scores[row]),
+                )
+                for row in rows
             )
         )
         for rows in order.tolist()

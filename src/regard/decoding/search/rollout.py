@@ -1,4 +1,4 @@
-"""Greedy search and ancestral sampling: one hypothesis a row, extended token by token."""
+"""Greedy search and ancestral sampling: each row is extended by one token a step, until it ends."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,90 +7,165 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.decoding.logits.counter_uniforms import counter_uniforms, sample_tokens
-from regard.decoding.logits.filters import warp_logits
+from regard.decoding.logits.history import History
 from regard.decoding.logits.processors import LogitsProcessor
+from regard.decoding.logits.sampler import TokenSampler
+from regard.decoding.search.running import NO_NUMBERS, RunningRequest
 from regard.decoding.settings import length_penalty
-from regard.decoding.steppers.interface import Hypothesis, Stepper
+from regard.decoding.steppers.interface import FinishReason, Hypothesis, Request, Stepper
+from regard.errors import CheckpointError
+from regard.text.detokenizer import Detokenizer
 
-Choose = Callable[[Tensor, NDArray[np.int64], int], Tensor]
-"""Maps log probabilities (R, V), the rows' numbers in the initial batch and the step to a token a row (R,)."""
-
-
-def greedy(stepper: Stepper, limits: Sequence[int], constraints: LogitsProcessor) -> list[list[Hypothesis]]:
-    """Return the greedy hypothesis of each sentence, as a list of one: the most probable token at each step."""
-
-    def most_probable(log_p: Tensor, numbers: NDArray[np.int64], step: int) -> Tensor:
-        return log_p.argmax(1)
-
-    return [[hypothesis] for hypothesis in rollout(stepper, limits, constraints, most_probable)]
+Ints = NDArray[np.int64]
 
 
-def sample(
-    stepper: Stepper, limits: Sequence[int], constraints: LogitsProcessor, lines: Sequence[int]
-) -> list[list[Hypothesis]]:
-    """Return `num_samples` sampled hypotheses of each sentence, best first.
+class Rollout:
+    """The rows of all requests, `num_samples` for each.
 
-    A sampled token depends on the seed, the sentence's line number, the sample's number and the step, not on the
-    rest of the batch.
+    The samples of a prompt share its cache while the prompt is longer than all of their new tokens together; finished
+    ones then wait for others to leave, since requests that share have the same number of rows. Otherwise each row is
+    a request of its own for the stepper.
     """
-    settings = constraints.settings
-    count = settings.num_samples
-    device = constraints.device
-    sentences = np.repeat(np.arange(len(limits)), count)
-    if count > 1:  # every sample is a row of its own, and ends by itself
-        rows = torch.from_numpy(sentences).to(device)
-        stepper.reorder(rows, rows)
-    owners = np.repeat(np.asarray(lines, np.int64), count)
-    samples = np.tile(np.arange(count), len(limits))
 
-    def sampled(log_p: Tensor, numbers: NDArray[np.int64], step: int) -> Tensor:
-        uniforms = counter_uniforms(settings.seed, owners[numbers], samples[numbers], step)
-        return sample_tokens(warp_logits(log_p, settings), torch.from_numpy(uniforms).to(device))
+    def __init__(
+        self,
+        build: Callable[[], Stepper],
+        processor: LogitsProcessor,
+        writer: Callable[[Request], Detokenizer] | None = None,
+    ) -> None:
+        self._build, self._processor, self._writer = build, processor, writer
+        self._settings, self._eos_id = processor.settings, processor.ends.eos_id
+        self._sampler = TokenSampler(processor.settings)
+        self._count = 1 if processor.settings.method == "beam" else processor.settings.num_samples
+        self._clear()
 
-    hypotheses = rollout(stepper, np.repeat(limits, count).tolist(), constraints, sampled, sentences)
-    by_sentence = [hypotheses[first : first + count] for first in range(0, len(hypotheses), count)]
-    return [sorted(each, key=lambda hypothesis: -hypothesis.score) for each in by_sentence]
+    def _clear(self) -> None:
+        self._stepper: Stepper | None = None
+        self._history = History(self._eos_id, has_prompts=False)
+        self._tokens = torch.zeros(0, dtype=torch.long, device=self._processor.device)  # (R,) the newest
+        self._rows: list[RunningRequest] = []  # the request of each row
+        self._writers: list[Detokenizer | None] = []  # of each row that is streamed or looks for stop strings
+        self._facts = np.zeros((4, 0), np.int64)  # (4, R) line, sample, length limit, 1 if it is done
+        self._totals = np.zeros(0)  # (R,) log probabilities with penalties
+        self._hypotheses = 1  # rows of each request that share a cache
 
+    @property
+    def is_idle(self) -> bool:
+        """True where no request is under way."""
+        return not self._rows
 
-def rollout(
-    stepper: Stepper,
-    limits: Sequence[int],
-    constraints: LogitsProcessor,
-    choose: Choose,
-    sentences: NDArray[np.int64] | None = None,
-) -> list[Hypothesis]:
-    """Return one hypothesis a row, row i for sentence sentences[i]; finished rows leave the batch."""
-    settings, end = constraints.settings, constraints.ends.eos_id
-    bounds = np.asarray(limits, np.int64)
-    numbers = np.arange(len(bounds))  # of the unfinished rows, in the initial batch
-    sentences = numbers if sentences is None else sentences
-    past = np.zeros((len(bounds), 0), np.int64)
-    totals = np.zeros((2, len(bounds)))  # with penalties, and without
-    hypotheses: list[Hypothesis | None] = [None] * len(bounds)
-    tokens = torch.full((len(bounds),), constraints.ends.bos_id, device=constraints.device)
-    step = 0
-    while len(numbers):
-        log_p = stepper.step(tokens).log_softmax(-1)  # (R, V)
-        allowed = constraints(log_p, past, sentences[numbers])
-        tokens = choose(allowed, numbers, step)
-        values = torch.stack([each.gather(1, tokens[:, None])[:, 0] for each in (allowed, log_p)])
-        arrived = torch.cat((values.double(), tokens.double()[None])).cpu().numpy()  # the only device synchronization
-        totals += arrived[:2]
+    def step(self, queue: Sequence[RunningRequest]) -> None:
+        """Generate one token of every row, those of further requests included."""
+        if queue and self._hypotheses > 1:
+            self._separate()
+        scores = [] if self._stepper is None else [self._stepper.step(self._tokens)]
+        if queue:
+            scores.append(self._admit(queue))
+        log_p = (scores[0] if len(scores) == 1 else torch.cat(scores)).log_softmax(-1)  # (R, V)
+        allowed = self._processor(log_p, self._history)
+        lines, samples, limits, _ = self._facts
+        self._tokens = self._sampler(allowed, lines, samples, self._history.lengths)
+        values = torch.stack([each.gather(1, self._tokens[:, None])[:, 0] for each in (allowed, log_p)])
+        # The only device synchronization.
+        arrived = torch.cat((values.double(), self._tokens.double()[None])).cpu().numpy()
+        if np.isnan(arrived[1]).any():
+            raise CheckpointError(NO_NUMBERS)
         chosen = arrived[2].astype(np.int64)
-        step += 1
-        is_end = chosen == end
-        is_done = is_end | (step >= bounds[numbers])
-        past = np.concatenate((past, chosen[:, None]), axis=1)
-        for row in np.flatnonzero(is_done):
-            ids = past[row, : step - is_end[row]].tolist()
-            score = float(totals[0, row]) / length_penalty(settings, step)
-            hypotheses[numbers[row]] = Hypothesis(ids, float(totals[1, row]), score, bool(is_end[row]))
-        if is_done.any():  # finished sentences leave the batch
-            staying = np.flatnonzero(~is_done)
-            numbers, past, totals = numbers[staying], past[staying], totals[:, staying]
-            if len(staying):
-                rows = torch.from_numpy(staying).to(constraints.device)
-                stepper.reorder(rows, rows)
-                tokens = tokens[rows]
-    return [each for each in hypotheses if each is not None]
+        self._totals += arrived[0]
+        self._history.append(chosen, arrived[1])
+        is_end = chosen == self._eos_id
+        is_full = self._history.lengths >= limits
+        is_stopped = self._write(chosen, is_end)
+        self._finish(is_end, is_stopped, is_full)
+
+    def _admit(self, queue: Sequence[RunningRequest]) -> Tensor:
+        """Add the rows of further requests, and return the scores (R, V) of their first tokens."""
+        requests, count = [each.request for each in queue], self._count
+        is_shared = False
+        if self._stepper is None:
+            self._stepper = self._build()
+            self._history = History(self._eos_id, self._stepper.has_prompts)
+            is_shared = count > 1 and self._stepper.has_prompts
+        if is_shared:
+            is_shared = count * max(each.limit for each in requests) <= min(len(each.ids) for each in requests)
+        scores = self._stepper.admit(requests, count, is_shared)
+        self._hypotheses = count if is_shared else 1
+        each_row = [running for running in queue for _ in range(count)]
+        self._rows += each_row
+        self._history.admit([each.request for each in each_row], len(each_row))
+        self._writers += [
+            each.detokenizer or (None if self._writer is None else self._writer(each.request)) for each in each_row
+        ]
+        facts = [[each.request.line, sample, each.request.limit, 0] for each in queue for sample in range(count)]
+        self._facts = np.concatenate((self._facts, np.array(facts, np.int64).T), axis=1)
+        self._totals = np.concatenate((self._totals, np.zeros(len(each_row))))
+        return scores.repeat_interleave(count, 0) if count > 1 else scores
+
+    def _write(self, chosen: Ints, is_end: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Write the newest tokens, and return True for rows whose text has a stop string."""
+        is_stopped = np.zeros_like(is_end)
+        for row, writer in enumerate(self._writers):
+            if writer is None or is_end[row] or self._facts[3, row]:
+                continue
+            if writer is self._rows[row].detokenizer:
+                self._rows[row].write(self._history.ids(row))
+            else:
+                writer.write(int(chosen[row]))
+            is_stopped[row] = writer.is_stopped
+        return is_stopped
+
+    def _finish(self, is_end: NDArray[np.bool_], is_stopped: NDArray[np.bool_], is_full: NDArray[np.bool_]) -> None:
+        """Add the hypotheses of rows that end, and let them leave."""
+        is_done = (is_end | is_stopped | is_full) & (self._facts[3] == 0)
+        if not is_done.any():
+            return
+        for row in np.flatnonzero(is_done).tolist():
+            reason: FinishReason = "eos" if is_end[row] else "stop" if is_stopped[row] else "length"
+            ids, values = self._history.ids(row), self._history.log_probabilities(row)
+            score = float(self._totals[row]) / length_penalty(self._settings, len(ids))
+            running = self._rows[row]
+            running.samples[int(self._facts[1, row])] = Hypothesis(
+                ids[:-1] if is_end[row] else ids, values, score, reason
+            )
+            if len(running.samples) == self._count:
+                running.hypotheses = [running.samples[sample] for sample in range(self._count)]
+                running.finish()
+        self._facts[3] |= is_done
+        self._drop()
+
+    def cancel(self, running: RunningRequest) -> None:
+        """Let the rows of a request leave."""
+        self._facts[3] |= np.array([each is running for each in self._rows], np.int64)
+        self._drop()
+
+    def _drop(self) -> None:
+        """Drop finished requests, and finished rows as far as all requests keep the same number of them."""
+        is_done = self._facts[3] == 1
+        if is_done.all():
+            self._clear()
+            return
+        by_request = is_done.reshape(-1, self._hypotheses)
+        staying = np.flatnonzero(~by_request.all(1))
+        kept = int((~by_request).sum(1).max())
+        order = by_request[staying].argsort(axis=1, kind="stable")[:, :kept]  # running rows first
+        rows = (staying[:, None] * self._hypotheses + order).ravel()
+        if len(rows) < len(is_done):
+            self._select(rows, staying if len(staying) < len(by_request) else None)
+            self._hypotheses = kept
+
+    def _separate(self) -> None:
+        """Make each row a request of its own for the stepper, without those that are done."""
+        rows = np.flatnonzero(self._facts[3] == 0)
+        self._select(rows, rows // self._hypotheses)
+        self._hypotheses = 1
+
+    def _select(self, rows: Ints, requests: Ints | None) -> None:
+        on_device = torch.from_numpy(rows).to(self._processor.device)
+        texts = None if requests is None else torch.from_numpy(requests).to(self._processor.device)
+        assert self._stepper is not None, "there are rows"
+        self._stepper.reorder(on_device, texts)
+        self._tokens = self._tokens[on_device]
+        self._history.select(rows, rows.tolist())
+        self._rows = [self._rows[row] for row in rows]
+        self._writers = [self._writers[row] for row in rows]
+        self._facts, self._totals = self._facts[:, rows], self._totals[rows]

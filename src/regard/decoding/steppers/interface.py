@@ -1,26 +1,35 @@
-"""Stepper interface: one decoding step of any model, from the newest tokens to next-token scores."""
+"""Stepper interface: a batch of requests that any model continues together, one token a step."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from regard.models.base.protocols import DecoderState, Memory, Seq2Seq
+from regard.text.prefix import Prefix
+
+FinishReason = Literal["eos", "length", "stop"]
+"""eos: the model predicted EOS; length: the length limit is reached; stop: a stop string was generated."""
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A decoded output: its ids without BOS and EOS, its log probability, and the score it is ranked by."""
+    """A generated output: its ids without BOS and EOS, and the score it is ranked by."""
 
     ids: list[int]
-    log_probability: float
-    """Log probability under the model, EOS included, without penalties and constraints."""
+    token_log_probabilities: list[float]
+    """Log probability of each token under the model, EOS included, without penalties, filters and constraints."""
     score: float
     """The log probability with all penalties."""
-    is_finished: bool
-    """True if it ended with EOS, False if it was truncated at the length limit."""
+    finish_reason: FinishReason
+
+    @property
+    def log_probability(self) -> float:
+        """The sum over all tokens, EOS included."""
+        return math.fsum(self.token_log_probabilities)
 
 
 @dataclass(frozen=True)
@@ -32,50 +41,50 @@ class SpecialTokens:
     never: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Request:
+    """One input: a source or a prompt."""
+
+    ids: Sequence[int]
+    """Its tokens, at least one."""
+    limit: int
+    """Maximum number of new tokens, EOS included."""
+    line: int = 1
+    """The row number, which seeds sampling."""
+    prefix: Prefix | None = None
+    """A forced beginning of the output."""
+    text: str = ""
+    """The text of a prompt, which that of the output follows."""
+
+
 class Stepper(Protocol):
-    """A batch being decoded, with the same number of hypotheses for each sentence; rows are ordered by sentence."""
+    """A batch that is being generated, with the same number of rows for each request; rows are ordered by request."""
+
+    has_prompts: bool
+    """True where a request and its output are one sequence."""
+
+    def admit(self, requests: Sequence[Request], hypotheses: int = 1, is_shared: bool = True) -> Tensor:
+        """Add requests after those of the batch, and return the next-token scores (B, V) at the start of each output.
+
+        Each gets some rows: of one cache, or requests of their own (see `reorder`).
+        """
 
     def step(self, tokens: Tensor) -> Tensor:
         """Return next-token scores (R, V) after tokens (R,): log probabilities up to a constant for each row."""
 
-    def reorder(self, hypotheses: Tensor, sentences: Tensor | None = None) -> None:
-        """Select rows of hypotheses, in this order; `sentences` are those that stay (default: all)."""
+    def reorder(self, rows: Tensor, requests: Tensor | None = None) -> None:
+        """Select rows, in this order; `requests` are those that stay, which may repeat (default: all)."""
 
 
-class ModelStepper:
-    """Stepper of one encoder-decoder model."""
-
-    def __init__(self, model: Seq2Seq, source: Tensor, token_mask: Tensor) -> None:
-        self.model = model
-        self.memory: Memory = model.encode(source, token_mask)
-        self.state: DecoderState = model.start()
-
-    def step(self, tokens: Tensor) -> Tensor:
-        """Return the logits (R, V)."""
-        hidden = self.model.decode(tokens[:, None], self.memory, self.state)  # (R, 1, D)
-        return self.model.project(hidden[:, -1]).float()
-
-    def reorder(self, hypotheses: Tensor, sentences: Tensor | None = None) -> None:
-        """Select rows of the state, and of the memory where sentences leave."""
-        self.state = self.state.select(hypotheses, sentences)
-        if sentences is not None:
-            self.memory = self.memory.select(sentences)
-
-
-class EnsembleStepper:
-    """Stepper of an ensemble: the mean of its members' probabilities."""
-
-    def __init__(self, members: Sequence[Stepper]) -> None:
-        self.members = members
-
-    def step(self, tokens: Tensor) -> Tensor:
-        """Return the log of the mean probability (R, V)."""
-        return mean_log_probability([member.step(tokens) for member in self.members])
-
-    def reorder(self, hypotheses: Tensor, sentences: Tensor | None = None) -> None:
-        """Reorder every member."""
-        for member in self.members:
-            member.reorder(hypotheses, sentences)
+def padded(requests: Sequence[Request], padding: int, device: torch.device, is_left: bool) -> tuple[Tensor, Tensor]:
+    """Return the tokens (B, S) of requests, and a mask that is False at padding, before them or after."""
+    longest = max(len(request.ids) for request in requests)
+    tokens = np.full((len(requests), longest), padding, np.int64)
+    lengths = np.array([len(request.ids) for request in requests])[:, None]
+    token_mask = np.arange(longest) >= longest - lengths if is_left else np.arange(longest) < lengths
+    for row, request in enumerate(requests):
+        tokens[row, token_mask[row]] = request.ids
+    return torch.from_numpy(tokens).to(device), torch.from_numpy(token_mask).to(device)
 
 
 def mean_log_probability(logits: Sequence[Tensor]) -> Tensor:

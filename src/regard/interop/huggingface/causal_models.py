@@ -6,7 +6,7 @@ from typing import Any
 from regard import registry
 from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
-from regard.decoding.settings import GenerateSettings
+from regard.decoding.settings import TextDecoding
 from regard.interop.huggingface.causal_configs import (
     CausalArchitecture,
     language_config,
@@ -54,7 +54,7 @@ def read_language_model(folder: Path, config: dict[str, Any], form: CausalArchit
     model = build_model(settings, vocabularies).eval()
     fill(model, weights)
     generate = generating_of(read_object(folder / GENERATION, Generation)) | {"add_bos": add_bos}
-    checked(GenerateSettings, generate, str(folder / GENERATION), NO_CONTINUATION)
+    checked(TextDecoding, generate, str(folder / GENERATION), NO_CONTINUATION)
     facts = {"window": settings.max_positions, "generate": generate}
     return Bundle(registry.task_of_model("causal-lm"), model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
 
@@ -85,7 +85,7 @@ def write_language_model(
         write_json(temporary / CONFIG, config)
         write_json(temporary / GENERATION, generation)
         write_tensors(temporary, tensors)
-        prefix = [tokenizer.eos_id] if GenerateSettings(**generate).add_bos else []
+        prefix = [tokenizer.eos_id] if TextDecoding(**generate).add_bos else []
         write_tokenizer(temporary, tokenizer, window, prefix)
 
     write_new_folder(folder, write)

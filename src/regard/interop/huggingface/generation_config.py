@@ -3,7 +3,7 @@
 from typing import Any
 
 from regard.config.resolve import Layer, resolve
-from regard.decoding.settings import DecodeSettings, GenerateSettings
+from regard.decoding.settings import TextDecoding, TranslationDecoding
 from regard.progress import Progress
 from regard.text.tokenizer import Tokenizer
 
@@ -20,8 +20,8 @@ def generation_config(
     decode: dict[str, Any], tokenizer: Tokenizer, positions: int, progress: Progress
 ) -> dict[str, Any]:
     """Return the generation_config.json for a search as in regard; settings it cannot express are warned of."""
-    settings = resolve(DecodeSettings, [Layer("the checkpoint", decode)]).settings
-    lost = [name for name, value in settings if name not in HANDLED and value != getattr(DecodeSettings(), name)]
+    settings = resolve(TranslationDecoding, [Layer("the checkpoint", decode)]).settings
+    lost = [name for name, value in settings if name not in HANDLED and value != getattr(TranslationDecoding(), name)]
     if settings.length_penalty == "gnmt":
         lost.append("length_penalty")
     for name in lost:
@@ -74,7 +74,7 @@ DEFAULT_TOP_K = 50
 
 def language_generation(generate: dict[str, Any], tokenizer: Tokenizer, progress: Progress) -> dict[str, Any]:
     """Return the generation_config.json for a continuation as in regard; settings it cannot express are warned of."""
-    settings, default = resolve(GenerateSettings, [Layer("the checkpoint", generate)]).settings, GenerateSettings()
+    settings, default = resolve(TextDecoding, [Layer("the checkpoint", generate)]).settings, TextDecoding()
     for name, value in settings:
         if name not in GENERATION_HANDLED and value != getattr(default, name):
             progress.warn(f"generate.{name}: {value} is not written, generate() has no such setting here.")

@@ -7,7 +7,7 @@ import torch
 
 from regard import registry
 from regard.checkpoint.bundle import Bundle
-from regard.decoding.settings import DecodeSettings
+from regard.decoding.settings import TranslationDecoding
 from regard.errors import CheckpointError
 from regard.interop.huggingface.causal_configs import CausalArchitecture
 from regard.interop.huggingface.causal_models import read_language_model
@@ -62,7 +62,7 @@ def read(folder: str | Path) -> Bundle:
     model = build_model(settings, vocabularies).eval()
     fill(model, weights)
     decode = decoding_of(read_object(folder / GENERATION, Generation) or config)
-    checked(DecodeSettings, decode, str(folder / GENERATION), NO_SEARCH)
+    checked(TranslationDecoding, decode, str(folder / GENERATION), NO_SEARCH)
     return Bundle(registry.task_of_model("seq2seq"), model, settings, vocabularies, tokenizers, {"decode": decode})
 
 

@@ -14,6 +14,9 @@ class Memory(Protocol):
     def select(self, rows: Tensor) -> Self:
         """Return the memory of some sentences."""
 
+    def join(self, other: Self) -> Self:
+        """Return the memory of these sentences and then those of another batch, whose decoding has begun too."""
+
 
 class DecoderState(Protocol):
     """The decoder's state between steps, one row for each hypothesis; `decode` updates it in place."""
@@ -22,6 +25,12 @@ class DecoderState(Protocol):
         """Return the state of some hypotheses (R,), in the order given; the old state must not be used again.
 
         They are grouped by sentence, the same number for each; `sentences` (B,) are those that stay (default: all).
+        """
+
+    def join(self, other: Self) -> Self:
+        """Return the state of these rows and then those of another batch, with as many hypotheses a sentence.
+
+        Their lengths may differ; neither of the two states must be used again.
         """
 
 

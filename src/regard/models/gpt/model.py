@@ -94,7 +94,7 @@ class Gpt(nn.Module):
             token_mask = None  # without a mask, the fused kernel skips future positions
         past = TransformerState([]) if state is None else state
         caches: list[Cache | None] = [None] * len(self.blocks) if state is None else [*state.caches]
-        self._check(past, steps, token_mask)
+        past.check(self.embedding.positions, steps, token_mask)
         # Hypotheses of one sentence are further queries to the same keys, not copies of them.
         sentences = cast(KeyValueCache, caches[0]).sentences if past.length else rows
         positions, view = past.view(rows // sentences, steps, self.embedding.positions, self.head.weight, token_mask)
@@ -108,14 +108,6 @@ class Gpt(nn.Module):
     def finish(self, hidden: Tensor) -> Tensor:
         """Return the final hidden states for a block's output: the last norm, where blocks are pre-norm."""
         return as_product(self.norm(hidden))
-
-    def _check(self, past: TransformerState, steps: int, token_mask: Tensor | None) -> None:
-        """Refuse tokens past the last position; padding has no position."""
-        scheme, length = self.embedding.positions, past.length + steps
-        padding = past.padding if token_mask is None else (~token_mask).sum(1)
-        if padding is not None and scheme.limit is not None and length > scheme.limit:
-            length -= int(padding.min())
-        scheme.check(length)
 
     def static_text_state(self, rows: int, slots: int) -> StaticGptState:
         """Return a static state for a number of texts with up to `slots` tokens each."""

@@ -9,6 +9,7 @@ from regard.models.transformer.fused_step import can_fuse, feed_forward, linear,
 from regard.models.transformer.state import TransformerState
 from regard.models.transformer.static_cache import StaticKeyValueCache
 from regard.nn.attention.attention import View
+from regard.nn.attention.kv_cache import KeyValueCache
 from regard.nn.attention.masks import as_bias
 
 
@@ -56,6 +57,15 @@ class StaticGptState:
         self.seen.copy_(slots < used)
         self.seen[:count] &= slots >= padding[:, None]
         return used
+
+    def unload(self, rows: Tensor, used: int) -> TransformerState:
+        """Return the state of some rows, of which `used` slots are used."""
+        caches = []
+        for static in self.caches:
+            caches.append(KeyValueCache())
+            caches[-1].append(static.keys[rows, :, :used], static.values[rows, :, :used])
+        seen, padding = self.seen[rows, None, :used].clone(), used - self.next[rows, 0]
+        return TransformerState(caches, used, self.positions[rows, :used], seen, padding)
 
     def take(self, other: "StaticGptState", used: int) -> None:
         """Copy in the state of another one with fewer slots."""

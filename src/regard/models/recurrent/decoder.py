@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.config.settings import Settings
+from regard.models.base.joining import joined
 from regard.models.recurrent.decoder_loop import Loop, ScheduledSampling
 from regard.nn.attention.alignment import AlignedAttention, AlignmentKind, build_alignment
 from regard.nn.layers.dropout import Dropout
@@ -93,6 +94,16 @@ class RecurrentMemory:
                 changes[field.name] = value.index_select(0, rows)
         return replace(self, **changes)
 
+    def join(self, other: "RecurrentMemory") -> "RecurrentMemory":
+        """Return the memory of these sentences and then those of another one."""
+        changes: dict[str, Any] = {"begin": tuple(map(torch.cat, zip(self.begin, other.begin, strict=True)))}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Tensor):
+                dim, padding = (2, -torch.inf) if field.name == "bias" else (1, 0.0)
+                changes[field.name] = joined(value, getattr(other, field.name), dim, padding)
+        return replace(self, **changes)
+
 
 @dataclass
 class RecurrentState:
@@ -107,6 +118,14 @@ class RecurrentState:
             return self
         layers = [tuple(each.index_select(0, hypotheses) for each in layer) for layer in self.layers]
         return RecurrentState(layers, None if self.fed is None else self.fed.index_select(0, hypotheses))
+
+    def join(self, other: "RecurrentState") -> "RecurrentState":
+        """Return the state of these rows and then those of another batch."""
+        assert self.layers is not None and other.layers is not None, "decoding has begun"
+        pairs = zip(self.layers, other.layers, strict=True)
+        layers = [tuple(map(torch.cat, zip(own, theirs, strict=True))) for own, theirs in pairs]
+        fed = None if self.fed is None or other.fed is None else torch.cat((self.fed, other.fed))
+        return RecurrentState(layers, fed)
 
 
 class RecurrentDecoder(nn.Module):

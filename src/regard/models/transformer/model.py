@@ -102,13 +102,14 @@ class TransformerDecoder(DecoderStack):
         """Return hidden states (R, T, D) of target tokens (R, T)."""
         scheme = self.embedding.positions
         rows, steps = target.shape
-        scheme.check(steps + (state.length if state else 0))
         if state is None:
+            scheme.check(steps)
             # Padding follows the tokens of a row, so that the causal mask hides it.
             positions = torch.arange(steps, device=target.device)
             view = View(None, True, scheme.bias(positions, positions), scheme.rotation(positions))
             caches: list[Cache | None] = [None] * len(self.blocks)
         else:
+            state.check(scheme, steps)
             # Hypotheses of one sentence are further queries to the same keys, not copies of them.
             sentences = memory.token_mask.size(0)
             target = target.view(sentences, -1)  # (B, hypotheses * T)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from regard.models.base.joining import joined
 from regard.nn.attention.attention import View
 from regard.nn.attention.kv_cache import KeyValueCache
 from regard.nn.attention.masks import as_bias, branch_mask, left_padding_mask
@@ -26,7 +27,23 @@ class TransformerMemory:
             (key.index_select(0, rows), value.index_select(0, rows)) for key, value in self.projected
         ]
         view = View(bias=self.view.bias[rows]) if self.view and self.view.bias is not None else self.view
-        return TransformerMemory(self.states[rows], self.token_mask[rows], projected, view)
+        states = self.states if projected else self.states[rows]
+        return TransformerMemory(states, self.token_mask[rows], projected, view)
+
+    def join(self, other: "TransformerMemory") -> "TransformerMemory":
+        """Return the memory of these sentences and then those of another one, both projected."""
+        assert self.projected is not None and other.projected is not None, "decoding has begun"
+        projected = [
+            (joined(key, other_key, 2), joined(value, other_value, 2))
+            for (key, value), (other_key, other_value) in zip(self.projected, other.projected, strict=True)
+        ]
+        view = View(bias=joined(self._bias(), other._bias(), 3, -torch.inf))
+        return TransformerMemory(self.states, joined(self.token_mask, other.token_mask), projected, view)
+
+    def _bias(self) -> Tensor:
+        """Return the cross-attention bias (B, 1, 1, S)."""
+        shape = len(self.token_mask), 1, 1, self.token_mask.size(1)
+        return self.states.new_zeros(shape) if self.view is None or self.view.bias is None else self.view.bias
 
 
 @dataclass
@@ -57,6 +74,34 @@ class TransformerState:
                 seen = seen.expand(self.caches[0].sentences, 1, -1)
             seen = seen.flatten(0, 1).index_select(0, hypotheses).unflatten(0, (staying, -1))
         return TransformerState(caches, self.length, slots, seen, padding)
+
+    def join(self, other: "TransformerState") -> "TransformerState":
+        """Return the state of these rows and then those of another batch, padded in front to one length."""
+        (seen, slots, padding), (others_seen, others_slots, others_padding) = (
+            each._by_sentence() for each in (self, other)
+        )
+        length = max(self.length - int(padding.min()), other.length - int(others_padding.min()))
+        seen = joined(seen, others_seen, 2, is_left=True)
+        caches = [cache.join(each, seen.size(2)) for cache, each in zip(self.caches, other.caches, strict=True)]
+        padding = torch.cat((padding + length - self.length, others_padding + length - other.length))
+        return TransformerState(caches, length, joined(slots, others_slots, is_left=True), seen, padding)
+
+    def _by_sentence(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Return `seen`, `slots` and `padding` of each sentence, without the first slots that none of them sees."""
+        assert self.slots is not None, "decoding has begun"
+        B, slots = self.caches[0].sentences, self.slots.expand(self.caches[0].sentences, -1)
+        seen = slots.new_ones(B, 1, slots.size(1), dtype=torch.bool) if self.seen is None else self.seen
+        seen = seen.expand(B, -1, -1)
+        first = int(seen.any(1).any(0).int().argmax())
+        padding = slots.new_zeros(B) if self.padding is None else self.padding
+        return seen[:, :, first:], slots[:, first:], padding
+
+    def check(self, scheme: Positions, steps: int, token_mask: Tensor | None = None) -> None:
+        """Refuse further tokens past the last position; padding has no position."""
+        length, padding = self.length + steps, self.padding if token_mask is None else (~token_mask).sum(1)
+        if padding is not None and scheme.limit is not None and length > scheme.limit:
+            length -= int(padding.min())
+        scheme.check(length)
 
     def view(
         self, hypotheses: int, steps: int, scheme: Positions, like: Tensor, token_mask: Tensor | None = None

@@ -31,8 +31,6 @@ class StaticKeyValueCache:
 class StaticDecoderState:
     """The cached keys and values of B sentences with some hypotheses each; all updates are in place."""
 
-    length = 0  # positions are counted on the device; decoding limits lengths itself
-
     def __init__(self, layers: int, shape: tuple[int, int, int, int], hypotheses: int, like: Tensor) -> None:
         B, _, slots, _ = shape
         counter = lambda *size: torch.zeros(size, dtype=torch.long, device=like.device)
@@ -44,6 +42,9 @@ class StaticDecoderState:
         self.caches = [
             StaticKeyValueCache(like.new_zeros(shape), like.new_zeros(shape), self.write_slots) for _ in range(layers)
         ]
+
+    def check(self, scheme: Positions, steps: int) -> None:
+        """Refuse nothing: positions are counted on the device, and decoding limits lengths itself."""
 
     def follow(self, order: Tensor) -> None:
         """Make each of the B * hypotheses rows extend the hypothesis `order` of its sentence."""

@@ -2,7 +2,9 @@
 
 from typing import Protocol
 
+import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 
 class Cache(Protocol):
@@ -63,8 +65,22 @@ class KeyValueCache:
             )
         return selected
 
+    def join(self, other: "KeyValueCache", slots: int) -> "KeyValueCache":
+        """Return the newest slots of these rows and then those of another cache; the last of both are aligned."""
+        together = KeyValueCache()
+        together.length = slots
+        together._keys, together._values = (
+            torch.cat([_newest(each, slots) for each in both]) for both in zip(self.all(), other.all(), strict=True)
+        )
+        return together
+
     def _selected(self, x: Tensor, sentences: Tensor) -> Tensor:
         """Return the rows of these sentences with the same capacity; only filled slots are copied, once."""
         buffer = x.new_empty(sentences.numel(), *x.shape[1:])
         buffer[:, :, : self.length] = x[:, :, : self.length].index_select(0, sentences)
         return buffer
+
+
+def _newest(x: Tensor, slots: int) -> Tensor:
+    """Return the newest slots of keys or values (B, H, S, K); zeros stand for those that do not exist."""
+    return F.pad(x[:, :, max(0, x.size(2) - slots) :], (0, 0, max(0, slots - x.size(2)), 0))

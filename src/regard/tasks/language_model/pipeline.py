@@ -10,15 +10,14 @@ import numpy as np
 import torch
 
 from regard.checkpoint.bundle import Bundle
-from regard.config.resolve import Layer, resolve
 from regard.data.encoding.sequences import Sequences
 from regard.data.feeds.sampler import micro_batches
 from regard.data.sources.lines import is_text
-from regard.decoding.session import GenerationJob, GenerationSession, continue_prompts
-from regard.decoding.settings import TEXT_SAMPLING_ONLY, GenerateSettings
+from regard.decoding.generate import generate, stream
+from regard.decoding.session import GenerationJob
+from regard.decoding.settings import TextDecoding, with_overrides
 from regard.decoding.steppers.decoder_only import window_start
-from regard.decoding.steppers.interface import SpecialTokens
-from regard.decoding.steppers.requests import Prompt, RunningSequence
+from regard.decoding.steppers.interface import Hypothesis, Request, SpecialTokens
 from regard.errors import ConfigError, DataError
 from regard.inspection.logit_lens import record_lens
 from regard.inspection.record import exclusive, record_text
@@ -31,7 +30,8 @@ from regard.tasks.language_model.quantization import WeightsCost, use_quantized,
 from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.results import Completion, NextToken, TextScore
 from regard.tasks.language_model.scoring import ScoredToken, plan_windows, text_log_probabilities
-from regard.text.detokenizer import first_stop, text_after
+from regard.text.detokenizer import first_stop
+from regard.text.prefix import Forced, forced_prefixes
 from regard.text.tokenizer import Tokenizer
 
 BATCH_TOKENS = {"cpu": 16384, "cuda": 65536}
@@ -55,79 +55,72 @@ class Generator:
         """The settings of the model, and the facts of its checkpoint."""
         return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
 
-    def generation(self, **overrides: Any) -> GenerateSettings:
-        """Return the checkpoint's generation settings with overrides.
-
-        With temperature=0 (greedy decoding) the checkpoint's settings of sampling are ignored.
-        """
-        changes = {name: value for name, value in overrides.items() if value is not None}
-        if isinstance(changes.get("stop"), str):
-            changes["stop"] = [changes["stop"]]
-        own = dict(LanguageFacts.read(self.bundle).generate)
-        if changes.get("temperature") == 0:
-            own = {name: value for name, value in own.items() if name not in TEXT_SAMPLING_ONLY}
-        return resolve(GenerateSettings, [Layer("the checkpoint", own), Layer("the call", changes)]).settings
+    def generation(self, **overrides: Any) -> TextDecoding:
+        """Return the checkpoint's generation settings with overrides (see `with_overrides`)."""
+        return with_overrides(TextDecoding, LanguageFacts.read(self.bundle).generate, overrides)
 
     @overload
     def __call__(
-        self, prompt: str, *, first_row: int = 1, progress: Progress = SILENT, **overrides: Any
+        self, prompt: str, *, prefix: Forced = None, first_row: int = 1, progress: Progress = SILENT, **overrides: Any
     ) -> Completion: ...
     @overload
     def __call__(
-        self, prompt: Sequence[str], *, first_row: int = 1, progress: Progress = SILENT, **overrides: Any
+        self,
+        prompt: Sequence[str],
+        *,
+        prefix: Forced = None,
+        first_row: int = 1,
+        progress: Progress = SILENT,
+        **overrides: Any,
     ) -> list[Completion]: ...
     def __call__(
-        self, prompt: str | Sequence[str], *, first_row: int = 1, progress: Progress = SILENT, **overrides: Any
+        self,
+        prompt: str | Sequence[str],
+        *,
+        prefix: Forced = None,
+        first_row: int = 1,
+        progress: Progress = SILENT,
+        **overrides: Any,
     ) -> Completion | list[Completion]:
         """Continue one prompt, or many in their order; settings such as temperature=0.8 are keyword arguments.
 
-        `first_row` is the number of the first prompt in its file: errors name it, and random numbers depend on it.
+        `prefix` is a forced beginning of the outputs: one for all prompts, or one (or None) for each. `first_row` is
+        the number of the first prompt in its file: errors name it, and random numbers depend on it.
         """
-        job = self._job(self.generation(**overrides))
-        prompts = self._prompts([prompt] if isinstance(prompt, str) else list(prompt), first_row, job.settings)
-        sequences: list[list[RunningSequence]] = [[]] * len(prompts)
-        with progress.bar("generate", len(prompts)) as bar:
-            for rows in self._batches(prompts, job):
+        settings = self.generation(**overrides)
+        job = self._job(settings)
+        requests = self._requests([prompt] if isinstance(prompt, str) else list(prompt), prefix, first_row, settings)
+        hypotheses: list[list[Hypothesis]] = [[]] * len(requests)
+        with progress.bar("generate", len(requests)) as bar:
+            for rows in self._batches(requests, job):
                 with exclusive(self.model):
-                    together = continue_prompts(job, [prompts[row] for row in rows])
+                    together = generate(job, [requests[row] for row in rows])
                 for row, each in zip(rows, together, strict=True):
-                    sequences[row] = each
+                    hypotheses[row] = each[: settings.num_samples]
                 bar.advance(len(rows))
-        completions = [self._completion(each) for each in sequences]
+        completions = [self._completion(job, settings, *each) for each in zip(requests, hypotheses, strict=True)]
         return completions[0] if isinstance(prompt, str) else completions
 
-    def stream(self, prompt: str, *, first_row: int = 1, **overrides: Any) -> Iterator[str]:
+    def stream(
+        self, prompt: str, *, prefix: str | None = None, first_row: int = 1, **overrides: Any
+    ) -> Iterator[str]:
         """Yield the continuation of a prompt in chunks as it is generated; joined, they are the text of a call.
 
-        A chunk never ends within a character, and text that may turn out to be a stop text is withheld.
+        A chunk never ends within a character, and text that may turn out to be a stop text is withheld. A beam search
+        yields text once it can no longer change.
         """
-        chosen = self.generation(**overrides)
-        if chosen.num_samples > 1:
-            raise ConfigError(
-                f"num_samples: {chosen.num_samples} samples cannot be streamed together; ask for one, or call."
-            )
-        job = self._job(chosen, writes=True)
-        return self._chunks(job, self._prompts([prompt], first_row, chosen))
+        settings = self.generation(**overrides)
+        (request,) = self._requests([prompt], prefix, first_row, settings)
+        return stream(self._job(settings), request, lambda: exclusive(self.model))
 
-    def _chunks(self, job: GenerationJob, prompts: list[Prompt]) -> Iterator[str]:
-        session = GenerationSession(job, prompts)
-        (row,) = session.rows
-        while row.finish_reason is None:
-            # The model is free between two steps, for whoever consumes the stream.
-            with exclusive(self.model), job.working(1):
-                session.step()
-            if row.piece:
-                yield row.piece
-
-    def _job(self, settings: GenerateSettings, writes: bool = False) -> GenerationJob:
+    def _job(self, settings: TextDecoding) -> GenerationJob:
         tokenizer = self.tokenizer
-        ends = SpecialTokens(
-            tokenizer.bos_id, tokenizer.eos_id, (tokenizer.pad_id, tokenizer.bos_id, tokenizer.unk_id)
-        )
-        writer = tokenizer if settings.stop or writes else None
-        return GenerationJob(self.model, ends, settings, self._window(settings), writer)
+        # One token may do several works; EOS is generated all the same.
+        never = {tokenizer.pad_id, tokenizer.bos_id, tokenizer.unk_id} - {tokenizer.eos_id}
+        ends = SpecialTokens(tokenizer.bos_id, tokenizer.eos_id, tuple(sorted(never)))
+        return GenerationJob([self.model], ends, settings, self._window(settings), tokenizer)
 
-    def _window(self, settings: GenerateSettings) -> int | None:
+    def _window(self, settings: TextDecoding) -> int | None:
         """Return the context window in tokens."""
         bound, wanted = self.model.max_positions, settings.context_window
         if wanted is None:
@@ -142,12 +135,15 @@ class Generator:
             raise ConfigError(f"context_window: {wanted:,} is more than the {bound:,} tokens this model takes.")
         return int(wanted)
 
-    def _prompts(self, texts: Sequence[str], first_row: int, settings: GenerateSettings) -> list[Prompt]:
-        prompts = []
-        for line, (text, ids) in enumerate(zip(texts, self._encode(texts, first_row), strict=True), first_row):
+    def _requests(
+        self, texts: Sequence[str], prefix: Forced, first_row: int, settings: TextDecoding
+    ) -> list[Request]:
+        requests, encoded = [], self._encode(texts, first_row)
+        prefixes = forced_prefixes(self.tokenizer, prefix, len(texts), settings.max_new_tokens)
+        for line, (text, ids, forced) in enumerate(zip(texts, encoded, prefixes, strict=True), first_row):
             front = [self.tokenizer.eos_id] if settings.add_bos or not ids else []
-            prompts.append(Prompt([*front, *ids], text, line))
-        return prompts
+            requests.append(Request([*front, *ids], settings.max_new_tokens, line, forced, text))
+        return requests
 
     def _encode(self, texts: Sequence[str], first_row: int) -> list[list[int]]:
         for line, text in enumerate(texts, first_row):
@@ -159,28 +155,27 @@ class Generator:
     def _batch_tokens(self) -> int:
         return BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
 
-    def _batches(self, prompts: Sequence[Prompt], job: GenerationJob) -> Iterator[list[int]]:
+    def _batches(self, requests: Sequence[Request], job: GenerationJob) -> Iterator[list[int]]:
         """Yield the indices of prompts of similar length that make up a batch."""
-        if not prompts:
+        if not requests:
             return
-        lengths = np.array([len(each.ids) - window_start(len(each.ids), job.window) for each in prompts], np.int64)
-        new = np.full_like(lengths, job.settings.max_new_tokens)
-        limit = max(1, self._batch_tokens // job.settings.num_samples)
-        yield from (rows.tolist() for rows in micro_batches(np.arange(len(prompts)), lengths, new, limit))
+        lengths = np.array([len(each.ids) - window_start(len(each.ids), job.window) for each in requests], np.int64)
+        new = np.array([each.limit for each in requests])
+        limit = max(1, self._batch_tokens // job.settings.hypotheses)
+        yield from (rows.tolist() for rows in micro_batches(np.arange(len(requests)), lengths, new, limit))
 
-    def _completion(self, rows: Sequence[RunningSequence]) -> Completion:
+    def _completion(
+        self, job: GenerationJob, settings: TextDecoding, request: Request, hypotheses: Sequence[Hypothesis]
+    ) -> Completion:
         """Return the first continuation of a prompt, with all of them where there are several."""
-        samples = [self._decoded(row) for row in rows]
+        samples = []
+        for each in hypotheses:
+            ids = (*each.ids, self.tokenizer.eos_id) if each.finish_reason == "eos" else tuple(each.ids)
+            tokens, values = tuple(self.tokenizer.tokens(ids)), tuple(each.token_log_probabilities)
+            text = job.text_of(request, each.ids)
+            text = text[: first_stop(text, settings.stop)]
+            samples.append(Completion(request.text, text, tokens, ids, values, each.finish_reason))
         return samples[0] if len(samples) == 1 else replace(samples[0], samples=tuple(samples))
-
-    def _decoded(self, row: RunningSequence) -> Completion:
-        prompt, ids = row.prompt, row.said
-        text = text_after(self.tokenizer, prompt.text, prompt.ids, ids)
-        if row.finish_reason == "stop" and row.writer is not None:
-            text = text[: first_stop(text, row.writer.stops)]
-        tokens, values = tuple(self.tokenizer.tokens(ids)), tuple(row.log_probabilities)
-        assert row.finish_reason is not None, "all rows are finished"
-        return Completion(prompt.text, text, tokens, tuple(ids), values, row.finish_reason)
 
     def score(
         self,

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from regard.decoding.steppers.requests import FinishReason
+from regard.decoding.steppers.interface import FinishReason
 from regard.metrics.perplexity import bits_per_byte, perplexity, word_perplexity
 
 
@@ -22,7 +22,7 @@ class Completion:
     finish_reason: FinishReason
     """eos: EOS; length: max_new_tokens; stop: a stop text."""
     samples: tuple["Completion", ...] = ()
-    """All continuations of the prompt, this one first, where num_samples is above 1."""
+    """All continuations of the prompt, this one first, where num_samples is above 1; of a beam search, best first."""
 
     @property
     def log_probability(self) -> float:

@@ -11,7 +11,7 @@ from torch import nn
 from regard.data.encoding.sequences import Sequences
 from regard.data.feeds.sampler import micro_batches
 from regard.data.feeds.windows import slide
-from regard.decoding.text_scoring import TokenScores, label_scores
+from regard.decoding.scoring import TokenScores, label_scores
 from regard.errors import ConfigError
 from regard.models.base.protocols import CausalLM
 from regard.nn.inference.prepacked import packed

@@ -4,7 +4,7 @@ from typing import Generic, Literal
 
 from pydantic import Field, model_validator
 
-from regard.decoding.settings import GenerateSettings
+from regard.decoding.settings import TextDecoding
 from regard.objectives.settings import LanguageObjectiveSettings
 from regard.tasks.settings import EmbeddingInitSettings, M, check_embedding_init, check_tokenizer_settings
 from regard.tasks.text.settings import TextRunSettings
@@ -18,7 +18,7 @@ class LanguageSettings(TextRunSettings[M], Generic[M]):
     """Context window in tokens (default: the model's maximum, or 256 where it has none)."""
     objective: LanguageObjectiveSettings = LanguageObjectiveSettings()
     vectors: EmbeddingInitSettings = EmbeddingInitSettings()
-    generate: GenerateSettings = GenerateSettings()
+    generate: TextDecoding = TextDecoding()
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "LanguageSettings[M]":

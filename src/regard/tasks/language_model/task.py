@@ -9,7 +9,7 @@ from pydantic import Field
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import TextData, TextSource
 from regard.data.sources.memory import TEXT
-from regard.decoding.settings import GenerateSettings
+from regard.decoding.settings import TextDecoding
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.base import Options
 from regard.pipelines.inputs import SingleText
@@ -82,7 +82,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
             "Continue text.",
             SingleText,
             ("text",),
-            GenerateSettings,
+            TextDecoding,
             Completion,
             streams=True,
             example='"Once upon a time"',

@@ -1,6 +1,6 @@
 """Mask-predict translation: all target tokens are predicted in parallel, over a few iterations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.checkpoint.bundle import Bundle
 from regard.config.resolve import Layer, resolve
 from regard.decoding.search.mask_predict import MaskPredictStep, likely_lengths, mask_predict
-from regard.decoding.settings import AnyDecodeSettings, DecodeSettings, MaskPredictDecodeSettings
+from regard.decoding.settings import AnyTranslationDecoding, MaskPredictDecoding, TranslationDecoding
 from regard.errors import ConfigError, DataError
 from regard.inspection.record import recording
 from regard.models.base.protocols import ConditionalMaskedLM, is_conditional_masked
@@ -19,7 +19,7 @@ from regard.nn.probes.trace import Trace
 from regard.progress import SILENT, Progress
 from regard.tasks.translate.pipeline import Translator
 from regard.tasks.translate.results import Alternative, PairScore
-from regard.text.prefix import Prefix
+from regard.text.prefix import Forced, Prefix
 
 Recorded = tuple[dict[str, list[str]], dict[str, NDArray[np.float32]]]
 """Tokens and arrays of a trace, by name."""
@@ -28,27 +28,29 @@ Recorded = tuple[dict[str, list[str]], dict[str, NDArray[np.float32]]]
 class MaskPredictTranslator(Translator):
     """A conditional masked language model with tokenizers and decoding defaults."""
 
-    def decoding(self, **overrides: Any) -> AnyDecodeSettings:
+    def decoding(self, **overrides: Any) -> AnyTranslationDecoding:
         """Return the checkpoint's decoding settings with some of them changed."""
         return self._settings(**overrides)
 
-    def _settings(self, **overrides: Any) -> MaskPredictDecodeSettings:
+    def _settings(self, **overrides: Any) -> MaskPredictDecoding:
         changes = {name: value for name, value in overrides.items() if value is not None}
-        others = DecodeSettings.model_fields.keys() - MaskPredictDecodeSettings.model_fields.keys()
+        others = TranslationDecoding.model_fields.keys() - MaskPredictDecoding.model_fields.keys()
         if name := next((each for each in changes if each in others), None):
             raise ConfigError(
                 f"{name}: {changes[name]} is for autoregressive models, and this is a mask-predict model; leave it "
                 f"out, and see iterations and length_candidates."
             )
         layers = [Layer("the checkpoint", self.bundle.facts.get("decode", {})), Layer("the call", changes)]
-        return resolve(MaskPredictDecodeSettings, layers).settings
+        return resolve(MaskPredictDecoding, layers).settings
 
-    def _prefixes(
-        self, prefix: str | Sequence[str | None] | None, count: int, settings: AnyDecodeSettings
-    ) -> list[Prefix | None]:
+    def _prefixes(self, prefix: Forced, count: int, settings: AnyTranslationDecoding) -> list[Prefix | None]:
         if prefix:
             raise ConfigError("prefix: a mask-predict model predicts all tokens in parallel; leave it out.")
         return [None] * count
+
+    def stream(self, text: str, *, prefix: str | None = None, first_row: int = 1, **decoding: Any) -> Iterator[str]:
+        """Yield the whole translation: all of its tokens are predicted in parallel."""
+        yield self(text, prefix=prefix, first_row=first_row, **decoding).text
 
     def alternatives(self, source: str, prefix: str = "", count: int = 5, **decoding: Any) -> list[Alternative]:
         """Refuse: a parallel decoder has no next token."""

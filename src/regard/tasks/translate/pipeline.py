@@ -10,16 +10,22 @@ import numpy as np
 import torch
 
 from regard.checkpoint.bundle import Bundle
-from regard.config.resolve import Layer, resolve
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.encoding.sequences import Sequences
 from regard.data.feeds.sampler import micro_batches
 from regard.data.sources.lines import is_text
-from regard.decoding.generate import decode
+from regard.decoding.generate import generate, stream
 from regard.decoding.scoring import next_log_probabilities
-from regard.decoding.settings import MASK_PREDICT_ONLY, SAMPLING_ONLY, SEARCH_ONLY, AnyDecodeSettings, DecodeSettings
-from regard.decoding.steppers.interface import Hypothesis, SpecialTokens
-from regard.errors import CheckpointError, ConfigError, DataError
+from regard.decoding.session import GenerationJob
+from regard.decoding.settings import (
+    MASK_PREDICT_ONLY,
+    AnyTranslationDecoding,
+    MaskPredictDecoding,
+    TranslationDecoding,
+    with_overrides,
+)
+from regard.decoding.steppers.interface import Hypothesis, Request, SpecialTokens
+from regard.errors import ConfigError, DataError
 from regard.inspection.record import exclusive, record_translation
 from regard.nn.inference.prepacked import drop_prepacked
 from regard.nn.probes.trace import Trace
@@ -28,7 +34,8 @@ from regard.tasks.data import translation_tokenizers
 from regard.tasks.translate.paragraphs import translate_paragraphs
 from regard.tasks.translate.results import Alternative, PairScore, Translation, detokenized
 from regard.tasks.translate.scoring import pair_log_probabilities
-from regard.text.prefix import Prefix, exact_prefix, prefix_ids, prefix_of
+from regard.text.detokenizer import first_stop
+from regard.text.prefix import Forced, Prefix, exact_prefix, forced_prefixes, prefix_ids
 from regard.text.tokenizer import Tokenizer
 
 BATCH_TOKENS = {"cpu": 16384, "cuda": 32768}
@@ -59,38 +66,23 @@ class Translator:
         """The target tokenizer, which is the source tokenizer too where they share one."""
         return self.target_tokenizer
 
-    def decoding(self, **overrides: Any) -> AnyDecodeSettings:
-        """Return the checkpoint's decoding settings with some of them changed.
-
-        A call with another method drops the checkpoint's settings that are specific to a method.
-        """
-        changes = {name: value for name, value in overrides.items() if value is not None}
-        if name := next((each for each in changes if each in MASK_PREDICT_ONLY), None):
-            raise ConfigError(
-                f"{name}: {changes[name]} is for mask-predict models, and this is an autoregressive one; leave it "
-                f"out."
-            )
-        stored = dict(self.bundle.facts.get("decode", {}))
-        if changes.get("method", stored.get("method", "beam")) != stored.get("method", "beam"):
-            stored = {name: value for name, value in stored.items() if name not in (*SAMPLING_ONLY, *SEARCH_ONLY)}
-        return resolve(DecodeSettings, [Layer("the checkpoint", stored), Layer("the call", changes)]).settings
+    def decoding(self, **overrides: Any) -> AnyTranslationDecoding:
+        """Return the checkpoint's decoding settings with overrides (see `with_overrides`)."""
+        if name := next((each for each in MASK_PREDICT_ONLY if overrides.get(each) is not None), None):
+            is_for = "is for mask-predict models, and this is an autoregressive one"
+            raise ConfigError(f"{name}: {overrides[name]} {is_for}; leave it out.")
+        return with_overrides(TranslationDecoding, self.bundle.facts.get("decode", {}), overrides)
 
     @overload
     def __call__(
-        self,
-        text: str,
-        *,
-        prefix: str | Sequence[str | None] | None = None,
-        first_row: int = 1,
-        progress: Progress = SILENT,
-        **decoding: Any,
+        self, text: str, *, prefix: Forced = None, first_row: int = 1, progress: Progress = SILENT, **decoding: Any
     ) -> Translation: ...
     @overload
     def __call__(
         self,
         text: Sequence[str],
         *,
-        prefix: str | Sequence[str | None] | None = None,
+        prefix: Forced = None,
         first_row: int = 1,
         progress: Progress = SILENT,
         **decoding: Any,
@@ -99,7 +91,7 @@ class Translator:
         self,
         text: str | Sequence[str],
         *,
-        prefix: str | Sequence[str | None] | None = None,
+        prefix: Forced = None,
         first_row: int = 1,
         progress: Progress = SILENT,
         **decoding: Any,
@@ -115,24 +107,43 @@ class Translator:
         translations = self._translate(texts, prefixes, first_row, settings, progress)
         return translations[0] if isinstance(text, str) else translations
 
-    def _prefixes(
-        self, prefix: str | Sequence[str | None] | None, count: int, settings: AnyDecodeSettings
-    ) -> list[Prefix | None]:
+    def stream(self, text: str, *, prefix: str | None = None, first_row: int = 1, **decoding: Any) -> Iterator[str]:
+        """Yield the translation of a text in chunks as it is generated; joined, they are the text of a call.
+
+        A chunk never ends within a character, and text that may turn out to be a stop text is withheld. A beam search
+        yields text once it can no longer change.
+        """
+        settings = self.decoding(**decoding)
+        prefixes = self._prefixes(prefix, 1, settings)
+        if not text.strip():
+            return iter(())
+        ids = self._encode(self.source_tokenizer, [text], [first_row], settings).ids.tolist()
+        (request,) = self._requests([ids], prefixes, [first_row], settings)
+        return stream(self._job(settings), request, self._locked)
+
+    def _job(self, settings: AnyTranslationDecoding) -> GenerationJob:
+        assert isinstance(settings, TranslationDecoding | MaskPredictDecoding), "there are no others"
+        return GenerationJob(self.models, self._special_tokens, settings, tokenizer=self.target_tokenizer)
+
+    def _requests(
+        self,
+        sources: Sequence[Sequence[int]],
+        prefixes: Sequence[Prefix | None],
+        lines: Sequence[int],
+        settings: AnyTranslationDecoding,
+    ) -> list[Request]:
+        """Return the requests of sources as ids, with EOS."""
+        requests = []
+        for ids, prefix, line in zip(sources, prefixes, lines, strict=True):
+            known = len(prefix.choices) if prefix else 0
+            limit = settings.limit(len(ids), self.bound, known) if isinstance(settings, TranslationDecoding) else 0
+            requests.append(Request(ids, limit, line, prefix))
+        return requests
+
+    def _prefixes(self, prefix: Forced, count: int, settings: AnyTranslationDecoding) -> list[Prefix | None]:
         """Return the prefix of each text; one as long as the output may be is refused."""
-        texts = [prefix] * count if prefix is None or isinstance(prefix, str) else list(prefix)
-        if len(texts) != count:
-            raise ConfigError(
-                f"prefix: there are {len(texts)} prefixes for {count} texts; give one for each, or one."
-            )
-        known = {text: prefix_of(self.target_tokenizer, text) for text in set(texts) if text}
         bounds = [bound for bound in (settings.longest, self.bound) if bound is not None]
-        for text, tokens in known.items():
-            if bounds and len(tokens.choices) >= min(bounds):
-                raise ConfigError(
-                    f'prefix: "{text}" has {len(tokens.choices)} tokens, but the output may have {min(bounds)} at '
-                    f"most, EOS included; shorten it."
-                )
-        return [known[text] if text else None for text in texts]
+        return forced_prefixes(self.target_tokenizer, prefix, count, min(bounds, default=None))
 
     @property
     def bound(self) -> int | None:
@@ -161,7 +172,7 @@ class Translator:
         texts: list[str],
         prefixes: Sequence[Prefix | None],
         first_row: int,
-        settings: AnyDecodeSettings,
+        settings: AnyTranslationDecoding,
         progress: Progress,
     ) -> list[Translation]:
         """Translate texts in batches of similar length, in their order; a blank text has a blank translation."""
@@ -171,28 +182,23 @@ class Translator:
             return translations
         lines = (positions + first_row).tolist()
         sequences = self._encode(self.source_tokenizer, [texts[position] for position in positions], lines, settings)
-        lengths = sequences.lengths
+        lengths, job = sequences.lengths, self._job(settings)
         with progress.bar("translate", len(positions)) as bar:
             limit = max(1, self._batch_tokens // settings.hypotheses)
             for rows in micro_batches(np.arange(len(positions)), lengths, np.zeros_like(lengths), limit):
-                source, token_mask = (
-                    each.to(self.device) for each in sequences.padded(rows, self.source_tokenizer.pad_id)
-                )
                 forced = [prefixes[position] for position in positions[rows]]
-                numbers = [lines[row] for row in rows]
+                ids = [sequences[row].tolist() for row in rows]
+                requests = self._requests(ids, forced, [lines[row] for row in rows], settings)
                 with self._locked():
-                    hypotheses = decode(
-                        self.models, source, token_mask, self._special_tokens, settings, forced, numbers
-                    )
-                sources = [texts[position] for position in positions[rows]]
-                batch = self._translations(sources, hypotheses)
+                    hypotheses = generate(job, requests)
+                batch = self._translations([texts[position] for position in positions[rows]], hypotheses, settings)
                 for position, translation in zip(positions[rows], batch, strict=True):
                     translations[position] = translation
                 bar.advance(len(rows))
         return translations
 
     def _encode(
-        self, tokenizer: Tokenizer, texts: Sequence[str], lines: Sequence[int], settings: AnyDecodeSettings
+        self, tokenizer: Tokenizer, texts: Sequence[str], lines: Sequence[int], settings: AnyTranslationDecoding
     ) -> Sequences:
         """Return the token ids of texts, each with EOS; one that is too long is refused by its line."""
         for line, text in zip(lines, texts, strict=True):
@@ -213,15 +219,19 @@ class Translator:
                 )
         return Sequences.of(encoded)
 
-    def _translations(self, sources: Sequence[str], hypotheses: Sequence[list[Hypothesis]]) -> Iterator[Translation]:
-        if not all(hypotheses):
-            raise CheckpointError("The model gives no probabilities: its weights are not numbers; use another one.")
-        tokenizer = self.target_tokenizer
+    def _translations(
+        self, sources: Sequence[str], hypotheses: Sequence[list[Hypothesis]], settings: AnyTranslationDecoding
+    ) -> Iterator[Translation]:
+        tokenizer, stops = self.target_tokenizer, tuple[str, ...]()
+        if isinstance(settings, TranslationDecoding):
+            stops = settings.stop
+            if settings.method == "sample":
+                hypotheses = [sorted(each, key=lambda one: -one.score) for each in hypotheses]
         texts = tokenizer.decode_batch(each[0].ids for each in hypotheses)
         for source, text, candidates in zip(sources, texts, hypotheses, strict=True):
             best = candidates[0]
-            tokens = tuple(tokenizer.tokens(best.ids))
-            yield Translation(source, text, best.score, tokens, partial(detokenized, tokenizer, candidates))
+            text, tokens = text[: first_stop(text, stops)], tuple(tokenizer.tokens(best.ids))
+            yield Translation(source, text, best.score, tokens, partial(detokenized, tokenizer, candidates, stops))
 
     def alternatives(self, source: str, prefix: str = "", count: int = 5, **decoding: Any) -> list[Alternative]:
         """Return the most probable next tokens after a prefix of the translation, each with its continuation."""
@@ -241,15 +251,11 @@ class Translator:
         prefixes = [exact_prefix(ids if token == tokenizer.eos_id else [*ids, token]) for token in tokens]
         batch = max(1, self._batch_tokens // (settings.hypotheses * len(row)))
         hypotheses: list[list[Hypothesis]] = []
+        requests = self._requests([sequence.tolist()] * len(tokens), prefixes, [1] * len(tokens), settings)
         for begin in range(0, len(tokens), batch):
-            part = prefixes[begin : begin + batch]
-            rows = row.expand(len(part), -1)
-            token_mask = torch.ones_like(rows, dtype=torch.bool)
             with self._locked():
-                hypotheses += decode(
-                    self.models, rows, token_mask, self._special_tokens, settings, part, [1] * len(part)
-                )
-        translations = self._translations([source] * len(hypotheses), hypotheses)
+                hypotheses += generate(self._job(settings), requests[begin : begin + batch])
+        translations = self._translations([source] * len(hypotheses), hypotheses, settings)
         return [
             Alternative(
                 tokenizer.tokens([token])[0],

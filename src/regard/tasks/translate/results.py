@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from regard.decoding.steppers.interface import Hypothesis
+from regard.decoding.steppers.interface import FinishReason, Hypothesis
 from regard.metrics.perplexity import perplexity
+from regard.text.detokenizer import first_stop
 from regard.text.tokenizer import Tokenizer
 
 
@@ -19,8 +20,8 @@ class TranslationCandidate:
     log_probability: float
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
-    is_finished: bool
-    """True where it ended with EOS, and was not cut off at the maximum length."""
+    finish_reason: FinishReason
+    """eos: EOS; length: cut off at the maximum length; stop: a stop string."""
 
 
 @dataclass(frozen=True)
@@ -39,17 +40,19 @@ class Translation:
         return self.find_candidates()
 
 
-def detokenized(tokenizer: Tokenizer, hypotheses: Sequence[Hypothesis]) -> tuple[TranslationCandidate, ...]:
-    """Return hypotheses with their texts and tokens."""
+def detokenized(
+    tokenizer: Tokenizer, hypotheses: Sequence[Hypothesis], stops: Sequence[str] = ()
+) -> tuple[TranslationCandidate, ...]:
+    """Return hypotheses with their texts, up to the first stop string, and tokens."""
     texts = tokenizer.decode_batch(hypothesis.ids for hypothesis in hypotheses)
     return tuple(
         TranslationCandidate(
-            text,
+            text[: first_stop(text, stops)],
             hypothesis.score,
             hypothesis.log_probability,
             tuple(tokenizer.tokens(hypothesis.ids)),
             tuple(hypothesis.ids),
-            hypothesis.is_finished,
+            hypothesis.finish_reason,
         )
         for text, hypothesis in zip(texts, hypotheses, strict=True)
     )

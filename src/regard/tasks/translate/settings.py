@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from regard.config.settings import Settings
 from regard.data.settings.pairs import PairData
-from regard.decoding.settings import DecodeSettings, MaskPredictDecodeSettings
+from regard.decoding.settings import MaskPredictDecoding, TranslationDecoding
 from regard.objectives.settings import MaskedTranslationObjectiveSettings, ObjectiveSettings
 from regard.tasks.settings import (
     EmbeddingInitSettings,
@@ -36,7 +36,7 @@ class PairRunSettings(RunSettings[M], Generic[M]):
     train: TrainSettings = TrainSettings()
     validation: ValidationSettings = ValidationSettings()
     objective: ObjectiveSettings | MaskedTranslationObjectiveSettings
-    decode: DecodeSettings | MaskPredictDecodeSettings
+    decode: TranslationDecoding | MaskPredictDecoding
 
     @model_validator(mode="after")
     def _parts_fit(self) -> "PairRunSettings[M]":
@@ -60,11 +60,11 @@ class TranslateSettings(PairRunSettings[M], Generic[M]):
     """Everything about the run of an autoregressive translator."""
 
     objective: ObjectiveSettings = ObjectiveSettings()
-    decode: DecodeSettings = DecodeSettings()
+    decode: TranslationDecoding = TranslationDecoding()
 
 
 class MaskedTranslateSettings(PairRunSettings[M], Generic[M]):
     """Everything about the run of a conditional masked (mask-predict) translator."""
 
     objective: MaskedTranslationObjectiveSettings = MaskedTranslationObjectiveSettings()
-    decode: MaskPredictDecodeSettings = MaskPredictDecodeSettings()
+    decode: MaskPredictDecoding = MaskPredictDecoding()

@@ -9,7 +9,7 @@ from pydantic import Field
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.pairs import PairData, PairSource
 from regard.data.sources.memory import TEXT
-from regard.decoding.settings import DecodeSettings
+from regard.decoding.settings import TranslationDecoding
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.inputs import SingleText, TextRow
@@ -97,7 +97,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             "Translate text.",
             SingleText,
             ("text",),
-            DecodeSettings,
+            TranslationDecoding,
             Translation,
             example='"your text"',
             call='translator("your text").text',
@@ -108,7 +108,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             "Score given translations.",
             TextRow,
             ("text", "second"),
-            DecodeSettings,
+            TranslationDecoding,
             PairScore,
             method="score",
             arguments="--source FILE --target FILE",

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from regard.data.corpus.corpus import Corpus, Ids
-from regard.decoding.text_scoring import label_scores
+from regard.decoding.scoring import label_scores
 from regard.runs.run import Run
 from regard.studies.race.figures.gradient_reach import FEWEST, Curve, curve, embedded
 from regard.tasks.data import EvalSet

@@ -10,10 +10,10 @@ import torch
 
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.encoding.sequences import Sequences
-from regard.decoding.cuda_graphs.encoder_decoder import build_stepper
+from regard.decoding.cuda_graphs.encoder_decoder import build_encoder_decoder_stepper
 from regard.decoding.search.mask_predict import mask_predict
-from regard.decoding.settings import MaskPredictDecodeSettings
-from regard.decoding.steppers.interface import SpecialTokens
+from regard.decoding.settings import MaskPredictDecoding
+from regard.decoding.steppers.interface import Request, SpecialTokens
 from regard.models.base.protocols import is_conditional_masked
 from regard.models.base.settings import Vocabularies
 from regard.nn.inference.prepacked import packed
@@ -93,12 +93,12 @@ def _sentence(model: Any, vocabularies: Vocabularies, length: int, device: torch
     def sentence() -> None:
         with packed(model):
             if is_conditional_masked(model):
-                special, settings = SpecialTokens(int(batch.target[0, 0]), 0, ()), MaskPredictDecodeSettings()
+                special, settings = SpecialTokens(int(batch.target[0, 0]), 0, ()), MaskPredictDecoding()
                 mask_predict(model, batch.source, batch.source_mask, special, settings, lengths=lengths)
                 return
-            stepper = build_stepper([model], batch.source, batch.source_mask)
-            tokens = batch.target[:, 0]
-            for _ in range(length):
+            stepper = build_encoder_decoder_stepper([model], int(batch.target[0, 0]))
+            tokens = stepper.admit([Request(batch.source[0].tolist(), length)]).argmax(-1)
+            for _ in range(length - 1):
                 tokens = stepper.step(tokens).argmax(-1)
 
     return sentence

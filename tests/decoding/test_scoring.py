@@ -4,8 +4,8 @@ import torch
 from torch.testing import assert_close
 
 from language import small_language_model
-from regard.decoding import text_scoring
-from regard.decoding.text_scoring import label_scores
+from regard.decoding import scoring
+from regard.decoding.scoring import label_scores
 from regard.models.gpt.model import GptSettings
 from small import VOCABULARY, random_tokens
 
@@ -18,7 +18,7 @@ def test_scores_and_alternatives_are_those_of_the_forward_pass(monkeypatch):
     with torch.no_grad():
         log_p = model(tokens).flatten(0, 1)[positions].float().log_softmax(-1)
     for logits_at_once in (2**22, VOCABULARY * 3, 1):  # at once, in two chunks, one by one
-        monkeypatch.setattr(text_scoring, "LOGITS_AT_ONCE", logits_at_once)
+        monkeypatch.setattr(scoring, "LOGITS_AT_ONCE", logits_at_once)
         scores = label_scores(model, tokens, positions, labels, count=3)
         assert_close(scores.log_probabilities, log_p[range(4), labels], atol=1e-6, rtol=1e-5)
         assert_close(

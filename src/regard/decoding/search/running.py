@@ -1,0 +1,44 @@
+"""A request under way: its hypotheses so far, and the text that can no longer change."""
+
+from dataclasses import dataclass, field
+
+from regard.decoding.steppers.interface import Hypothesis, Request
+from regard.errors import CheckpointError
+from regard.text.detokenizer import Detokenizer
+
+NO_NUMBERS = "The model gives no probabilities: its weights are not numbers; use another one."
+"""Error where no output has a probability."""
+
+
+@dataclass(eq=False)
+class RunningRequest:
+    """A request in a session, with its finished hypotheses; all of them once it is done."""
+
+    request: Request
+    hypotheses: list[Hypothesis] = field(default_factory=list)
+    samples: dict[int, Hypothesis] = field(default_factory=dict)
+    """Finished samples by their number."""
+    is_done: bool = False
+    detokenizer: Detokenizer | None = None
+    """Writes the text of a request that is streamed."""
+    chunk: str = ""
+    """The text that the last step made final, of a request that is streamed."""
+    written: int = 0
+    """Tokens given to the detokenizer."""
+
+    def write(self, ids: list[int]) -> None:
+        """Add the text of a token sequence, of which earlier calls gave a beginning."""
+        assert self.detokenizer is not None, "only of a request that is streamed"
+        for token in ids[self.written :]:
+            if not self.detokenizer.is_stopped:
+                self.chunk += self.detokenizer.write(token)
+        self.written = max(self.written, len(ids))
+
+    def finish(self) -> None:
+        """Mark the request as done, and add the rest of the text of its first hypothesis."""
+        if not self.hypotheses:
+            raise CheckpointError(NO_NUMBERS)
+        self.is_done = True
+        if self.detokenizer is not None:
+            self.write(self.hypotheses[0].ids)
+            self.chunk += self.detokenizer.close()

@@ -1,0 +1,25 @@
+import pytest
+
+from generators import tokenizer_of
+from regard.decoding.search.running import RunningRequest
+from regard.decoding.steppers.interface import Hypothesis, Request
+from regard.errors import CheckpointError
+from regard.text.detokenizer import Detokenizer
+
+
+def test_the_chunks_of_a_growing_beginning_are_the_text_of_the_output():
+    tokenizer = tokenizer_of()
+    ids = tokenizer.encode("Lena and Tom saw the old house by the river.").ids
+    running = RunningRequest(Request([3], 99), detokenizer=Detokenizer(tokenizer, "", (), ()))
+    for count in (0, 3, 3, 2, 7):  # text that is final stays so, and hypotheses may differ after it
+        running.write(ids[:count])
+    assert tokenizer.decode(ids).startswith(running.chunk) and not running.is_done
+    running.hypotheses = [Hypothesis(ids, [-1.0] * len(ids), -1.0, "eos")]
+    running.finish()
+    assert running.chunk == tokenizer.decode(ids) and running.is_done
+
+
+def test_a_request_without_any_hypothesis_is_one_sentence():
+    with pytest.raises(CheckpointError) as error:
+        RunningRequest(Request([3], 9)).finish()
+    assert str(error.value) == "The model gives no probabilities: its weights are not numbers; use another one."
