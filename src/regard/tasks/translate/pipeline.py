@@ -55,6 +55,7 @@ class Translator:
             drop_prepacked(model)
         self.source_tokenizer, self.target_tokenizer = translation_tokenizers(bundle.tokenizers)
         self.device = next(bundle.model.parameters()).device
+        self._batch_tokens = BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
 
     @property
     def config(self) -> dict[str, Any]:
@@ -103,22 +104,21 @@ class Translator:
         """
         settings = self.decoding(**decoding)
         texts = [text] if isinstance(text, str) else list(text)
-        prefixes = self._prefixes(prefix, len(texts), settings)
-        translations = self._translate(texts, prefixes, first_row, settings, progress)
+        forced = self._prefixes(prefix, len(texts), settings)
+        translations = self._translate(texts, forced, first_row, settings, progress)
         return translations[0] if isinstance(text, str) else translations
 
     def stream(self, text: str, *, prefix: str | None = None, first_row: int = 1, **decoding: Any) -> Iterator[str]:
         """Yield the translation of a text in chunks as it is generated; joined, they are the text of a call.
 
-        A chunk never ends within a character, and text that may turn out to be a stop text is withheld. A beam search
-        yields text once it can no longer change.
+        No character is split; a possible stop string, and text that a beam search may still change, are withheld.
         """
         settings = self.decoding(**decoding)
-        prefixes = self._prefixes(prefix, 1, settings)
+        forced = self._prefixes(prefix, 1, settings)
         if not text.strip():
             return iter(())
         ids = self._encode(self.source_tokenizer, [text], [first_row], settings).ids.tolist()
-        (request,) = self._requests([ids], prefixes, [first_row], settings)
+        (request,) = self._requests([ids], forced, [first_row], settings)
         return stream(self._job(settings), request, self._locked)
 
     def _job(self, settings: AnyTranslationDecoding) -> GenerationJob:
@@ -133,12 +133,11 @@ class Translator:
         settings: AnyTranslationDecoding,
     ) -> list[Request]:
         """Return the requests of sources as ids, with EOS."""
-        requests = []
-        for ids, prefix, line in zip(sources, prefixes, lines, strict=True):
-            known = len(prefix.choices) if prefix else 0
-            limit = settings.limit(len(ids), self.bound, known) if isinstance(settings, TranslationDecoding) else 0
-            requests.append(Request(ids, limit, line, prefix))
-        return requests
+        limits = [0] * len(sources)  # mask-predict predicts its lengths
+        if isinstance(settings, TranslationDecoding):
+            known = [len(each.choices) if each else 0 for each in prefixes]
+            limits = [settings.limit(len(ids), self.bound, each) for ids, each in zip(sources, known, strict=True)]
+        return list(map(Request, sources, limits, lines, prefixes))
 
     def _prefixes(self, prefix: Forced, count: int, settings: AnyTranslationDecoding) -> list[Prefix | None]:
         """Return the prefix of each text; one as long as the output may be is refused."""
@@ -159,13 +158,9 @@ class Translator:
             yield
 
     @property
-    def _batch_tokens(self) -> int:
-        return BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
-
-    @property
     def _special_tokens(self) -> SpecialTokens:
-        tokenizer = self.target_tokenizer
-        return SpecialTokens(tokenizer.bos_id, tokenizer.eos_id, tokenizer.suppressed_ids)
+        own = self.target_tokenizer
+        return SpecialTokens(own.bos_id, own.eos_id, own.suppressed_ids)
 
     def _translate(
         self,
@@ -183,14 +178,13 @@ class Translator:
         lines = (positions + first_row).tolist()
         sequences = self._encode(self.source_tokenizer, [texts[position] for position in positions], lines, settings)
         lengths, job = sequences.lengths, self._job(settings)
+        ids = [sequences[row].tolist() for row in range(len(lines))]
+        requests = self._requests(ids, [prefixes[position] for position in positions], lines, settings)
         with progress.bar("translate", len(positions)) as bar:
             limit = max(1, self._batch_tokens // settings.hypotheses)
             for rows in micro_batches(np.arange(len(positions)), lengths, np.zeros_like(lengths), limit):
-                forced = [prefixes[position] for position in positions[rows]]
-                ids = [sequences[row].tolist() for row in rows]
-                requests = self._requests(ids, forced, [lines[row] for row in rows], settings)
                 with self._locked():
-                    hypotheses = generate(job, requests)
+                    hypotheses = generate(job, [requests[row] for row in rows])
                 batch = self._translations([texts[position] for position in positions[rows]], hypotheses, settings)
                 for position, translation in zip(positions[rows], batch, strict=True):
                     translations[position] = translation
