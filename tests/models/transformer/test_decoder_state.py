@@ -25,9 +25,11 @@ def test_memory_selects_sentences_with_their_projections_and_bias():
     pair = torch.randn(3, 1, 4, 2), torch.randn(3, 1, 4, 2)
     memory = TransformerMemory(torch.randn(3, 4, 2), torch.ones(3, 4) > 0, [pair], View(bias=torch.randn(3, 1, 1, 4)))
     chosen = memory.select(torch.tensor([2, 0]))
-    assert_close(chosen.states, memory.states[[2, 0]])
+    assert chosen.states is memory.states, "their keys and values are what is attended to"
     assert_close(chosen.projected[0][1], pair[1][[2, 0]])
     assert_close(chosen.view.bias, memory.view.bias[[2, 0]])
+    memory.projected = None
+    assert_close(memory.select(torch.tensor([2, 0])).states, memory.states[[2, 0]])
 
 
 def test_positions_count_on_and_branches_see_their_own_slots():
