@@ -84,6 +84,13 @@ def test_it_learns_to_reverse_strings(preset, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_deep_post_norm_stack_attends_to_its_source_from_the_start(tmp_path):
+    deep = {"width": 32, "heads": 4, "feed_forward_width": 64}
+    translator = trained("transformer-base", deep, 300, 6, tmp_path / "run")
+    assert share_right(translator, strings(100, seed=2, longest=6)) >= 0.95
+
+
+@pytest.mark.slow
 def test_one_vector_is_a_bottleneck_and_attention_is_none(tmp_path):
     """Both are right about short strings; only with attention are they right about long ones."""
     right = {}

@@ -3,10 +3,11 @@ import math
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional as F
 from torch.testing import assert_close
 
 from regard.nn.attention.attention import View
-from regard.nn.blocks import EncoderBlock, FeedForward, Residual, build_norm
+from regard.nn.blocks import BlockSettings, EncoderBlock, FeedForward, Residual, build_norm, shrink_branches
 from small import small_settings
 
 
@@ -66,3 +67,23 @@ def test_an_encoder_block_equals_torch_s_own(order):
         theirs.linear2.bias.copy_(ours.feed_forward.outer.bias)
     x = torch.randn(3, 5, 16, requires_grad=True)
     assert_close(ours(x, View()), theirs.train()(x), atol=1e-5, rtol=0)
+
+
+def test_positions_stay_apart_in_a_deep_post_norm_stack():
+    """Their mean cosine grows with every norm; near 1 there is nothing to attend to."""
+    cosines = {}
+    for is_shrunk in (False, True):
+        torch.manual_seed(1)
+        blocks = nn.ModuleList(
+            EncoderBlock(BlockSettings(width=64, heads=4, feed_forward_width=256)) for _ in range(12)
+        )
+        before = [block.feed_forward.outer.weight.clone() for block in blocks]
+        if is_shrunk:
+            shrink_branches(blocks)
+            assert torch.allclose(blocks[3].feed_forward.outer.weight, before[3] * 24**-0.5)
+        x = torch.randn(8, 16, 64)
+        for block in blocks.eval():
+            x = block(x, View())
+        unit = F.normalize(x, dim=-1)
+        cosines[is_shrunk] = (unit @ unit.transpose(1, 2)).mean().item()
+    assert cosines[True] < cosines[False] - 0.2

@@ -14,7 +14,7 @@ from regard.models.transformer.static_cache import StaticDecoderState, StaticTra
 from regard.nn.attention.attention import View
 from regard.nn.attention.kv_cache import Cache, KeyValueCache
 from regard.nn.attention.masks import as_bias, padding_mask
-from regard.nn.blocks import BlockSettings, DecoderBlock, EncoderBlock, build_norm
+from regard.nn.blocks import BlockSettings, DecoderBlock, EncoderBlock, build_norm, shrink_branches
 from regard.nn.layers.embedding import TokenEmbedding, VocabularyHead
 from regard.nn.layers.positions import PositionKind, build_positions, check_widths
 
@@ -66,6 +66,8 @@ class TransformerEncoder(nn.Module):
         self.embedding = embedding
         self.blocks = nn.ModuleList(EncoderBlock(settings) for _ in range(settings.encoder_layers))
         self.norm = nn.Identity() if settings.norm_order == "post" else build_norm(settings)
+        if settings.norm_order == "post":
+            shrink_branches(self.blocks)
 
     def forward(self, source: Tensor, token_mask: Tensor) -> Tensor:
         """Return hidden states (B, S, D) of source tokens (B, S)."""
@@ -87,6 +89,8 @@ class DecoderStack(nn.Module):
         self.embedding = embedding
         self.blocks = nn.ModuleList(DecoderBlock(settings) for _ in range(settings.decoder_layers))
         self.norm = nn.Identity() if settings.norm_order == "post" else build_norm(settings)
+        if settings.norm_order == "post":
+            shrink_branches(self.blocks)
 
     def project(self, states: Tensor) -> list[tuple[Tensor, Tensor]]:
         """Return the keys and values of the encoder's states (B, S, D) for each block."""
