@@ -44,7 +44,7 @@ OTHER_MEANINGS = {
     "cli/verbs/transfer.py": {"elmo", "vectors"},
     "cli/listing.py": {"translate", "classify", "regress", "tag", "answer", "choose", "vectors"},  # verbs
     "cli/predict/": {"vectors"},  # keys of JSON and columns of what is printed
-    "pipelines/vector_files.py": {"vectors"},  # an array in a file
+    "pipelines/encoder_results.py": {"vectors"},  # an array in a file
     "tasks/embedding_init.py": {"vectors"},  # a group of settings
 }
 """Words that are no task there but are spelled as one."""

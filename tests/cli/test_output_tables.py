@@ -3,10 +3,12 @@
 import csv
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from regard.cli.tables import check_out, is_table, write_cells, write_records
+from regard.cli.inputs import has_suffix
+from regard.cli.tables import check_out, print_results, write_cells, write_records, write_results
 from regard.errors import ConfigError
 
 CELLS = [["id", "text"], ["1", 'a "b", c'], ["2", "x\ty\nz"]]
@@ -17,7 +19,7 @@ CELLS = [["id", "text"], ["1", 'a "b", c'], ["2", "x\ty\nz"]]
     [("a.csv", True), ("a.TSV", True), ("a.jsonl.gz", True), ("a.txt", False), ("csv", False), ("a.gz", False)],
 )
 def test_a_table_is_recognized_by_its_suffix(name, expected):
-    assert is_table(Path(name)) is expected and not is_table(None)
+    assert has_suffix(Path(name)) is expected and not has_suffix(None)
 
 
 def test_cells_survive_csv_and_lose_only_separators_in_tsv(tmp_path, capsys):
@@ -49,3 +51,31 @@ def test_an_output_that_cannot_be_written_is_refused(tmp_path):
         with pytest.raises(ConfigError) as error:
             check_out(path)
         assert str(error.value) == f"--out {path}: {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("name", "json", "text"),
+    [("a.csv", False, "x\n1\n"), ("a.csv", True, '{"x": 1}\n'), ("a.jsonl", False, '{"x": 1}\n')],
+)
+def test_a_table_is_json_lines_if_the_flag_or_the_suffix_is(name, json, text, tmp_path):
+    table = SimpleNamespace(records=lambda: [{"x": 1}], cells=lambda: [["x"], ["1"]], results=[None])
+    write_results(table, tmp_path / name, json)
+    assert (tmp_path / name).read_text() == text
+
+
+def test_results_may_write_files_of_their_own_and_have_numbered_lines(tmp_path, capsys):
+    class Own(SimpleNamespace):
+        files = (".own",)
+
+        @classmethod
+        def write(cls, path, results):
+            path.write_text(" ".join(each.text for each in results))
+
+    own = [Own(text="a", lines=lambda: ["a", "b"], to_dict=dict), None, Own(text="c", lines=lambda: ["c"])]
+    check_out(tmp_path / "a.own", Own.files)
+    write_results(SimpleNamespace(results=own), tmp_path / "a.own", False)
+    assert (tmp_path / "a.own").read_text() == "a c" and capsys.readouterr().out.endswith("a.own: 2 rows.\n")
+    print_results(own, False)
+    print_results(own, False, is_numbered=True, first=7)
+    print_results(own[:2], True)
+    assert capsys.readouterr().out == "a\nb\n\nc\n" + "7\ta\n7\tb\n9\tc\n" + "{}\nnull\n"

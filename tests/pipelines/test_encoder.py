@@ -13,6 +13,8 @@ from regard.errors import ConfigError, DataError
 from regard.models.base.settings import HeadSettings
 from regard.models.heads import ModelWithHead
 from regard.pipelines.encoder import Encoder
+from regard.pipelines.inputs import SingleText
+from regard.pipelines.mask_filling import MaskCandidate, MaskFilling
 from regard.pipelines.pooling import cosine
 from regard.progress import Progress
 from regard.tasks.load import load, load_encoder
@@ -65,7 +67,7 @@ def test_candidates_are_those_of_the_reference(tokenizer, tmp_path):
 
 def test_many_texts_are_filled_as_each_alone_in_their_order(encoder):
     together = encoder.fill(MASKED * 3)
-    assert [each.text for each in together] == MASKED * 3
+    assert [each.row.text for each in together] == MASKED * 3
     assert [len(each.masks) for each in together] == [2, 1, 1, 2] * 3
     for found, alone in zip(together, [encoder.fill(text) for text in MASKED] * 3):
         for mask, expected in zip(found.masks, alone.masks, strict=True):
@@ -88,10 +90,8 @@ def test_all_probabilities_add_up_to_one_and_words_may_be_given(encoder, tokeniz
 
 
 def test_a_filling_says_its_text():
-    from regard.pipelines.encoder_results import MaskCandidate, MaskFilling
-
     dog, ing, cat = MaskCandidate("dog", 7, 0.5), MaskCandidate("##ing", 8, 0.4), MaskCandidate("cat", 9, 0.1)
-    found = MaskFilling("The [MASK] is play [MASK].", ((dog, cat), (ing, cat)))
+    found = MaskFilling(SingleText("The [MASK] is play [MASK]."), ((dog, cat), (ing, cat)))
     assert found.filled == "The dog is playing."
     assert found.filled_with(0, cat) == "The cat is playing." and found.filled_with(1, cat) == "The dog is play cat."
 
@@ -136,6 +136,7 @@ def test_texts_that_are_too_long_lose_their_ends_and_that_is_told(encoder):
     text = "the dog and " * 30
     found = encoder.tokens([text, "dog"], progress=told)
     assert [len(each.tokens) for each in found] == [32, 3] and [each.is_truncated for each in found] == [True, False]
+    encoder.embed([text, "dog"], progress=told)
     assert told.told == ["1 of 2 texts have more than 32 tokens, and were truncated."]
     np.testing.assert_allclose(encoder.embed(text), encoder.embed("the dog and " * 10), atol=1e-5)
 
@@ -222,7 +223,9 @@ MISTAKES = {
     "line 1 is not UTF-8 text; convert it first.": lambda e: e.fill("[MASK] \ud800"),
     "line 2 is not UTF-8 text; convert it first.": lambda e: e.embed(["a", "\ud800"]),
     "line 1 has 42 tokens, but this model takes 32 at most; shorten it.": lambda e: e.fill("[MASK]" * 40),
-    "top: 0 is less than 1; ask for 1 or more words.": lambda e: e.fill("[MASK]", top=0),
+    "top: 0 is out of range, it must be greater than or equal to 1 (from the call).": lambda e: e.fill(
+        "[MASK]", top=0
+    ),
     'pooling: "sum" is not one of cls, mean, max; choose one.': lambda e: e.embed("a", pooling="sum"),
     "inspect: the text has 42 tokens with special tokens, but this model takes 32 at most; shorten it.": lambda e: (
         e.inspect("dog " * 40)

@@ -43,32 +43,32 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "lines.",
         ),
         "classify": (
-            "regard.cli.predict.text_verbs:classify",
+            "regard.tasks.classify.task:TASK",
             "Classify texts: label and probability per line, in order, blank lines kept; CSV for tables.",
         ),
         "regress": (
-            "regard.cli.predict.text_verbs:regress",
+            "regard.tasks.regress.task:TASK",
             "Predict a number for each text or text pair: one per line, in order, blank lines kept; CSV for tables.",
         ),
         "tag": (
-            "regard.cli.predict.tag:tag",
+            "regard.tasks.tag.task:TASK",
             "Tag words: one tab-separated word and tag per line, a blank line after each text; CSV for tables.",
         ),
         "answer": (
-            "regard.cli.predict.answer:answer",
+            "regard.tasks.answer.task:TASK",
             "Answer questions from a context: probability and answer per line, in order; CSV for tables.",
         ),
         "choose": (
-            "regard.cli.predict.choose:choose",
+            "regard.tasks.choose.task:TASK",
             "Choose a continuation of a context: index from 0, probability and text of the best choice; CSV for "
             "tables.",
         ),
         "fill": (
-            "regard.cli.predict.fill:fill",
+            "regard.tasks.masked_lm.task:TASK",
             "Predict the token of every [MASK]: mask number, probability, token, and the filled text, one per line.",
         ),
         "embed": (
-            "regard.cli.predict.embed:embed",
+            "regard.tasks.masked_lm.task:TASK",
             "Encode texts as vectors: one line of tab-separated numbers per text, in order.",
         ),
         "similar": (

@@ -1,7 +1,7 @@
 """Options of verbs: generated from fields of settings, and the few that several verbs share by hand."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -13,9 +13,12 @@ import typer
 from regard.config.overrides import parse_value
 from regard.config.parsing import parse_integer
 from regard.config.resolve import Layer as ValueLayer
+from regard.config.resolve import resolve
 from regard.config.schema import fields_of
+from regard.config.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
+S = TypeVar("S", bound=Settings)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress and messages.")]
@@ -98,6 +101,9 @@ Layer = Annotated[
     int, typer.Option(help="Layer index: 0 for the embeddings, 1 for the first block, -1 for the last.")
 ]
 
+LETTERS = {"top": "-k", "count": "-n"}
+"""Short forms of options."""
+
 PLAIN = (int, float, str, bool, Path)
 """Types of a field that are the type of its option."""
 
@@ -108,6 +114,10 @@ class Given(dict[str, Any]):
     def values_of(self, names: Iterable[str]) -> dict[str, object]:
         """Return the options of these names that were given."""
         return {name: self[name] for name in names if self.get(name) is not None}
+
+    def settings(self, schema: type[S]) -> S:
+        """Return the options of a schema that were given, checked; errors name their flags."""
+        return resolve(schema, self.layers(schema.model_fields)).settings
 
     def layers(self, names: Iterable[str]) -> list[ValueLayer]:
         """Return the options of these names that were given as layers, each named after its flag."""
@@ -137,7 +147,7 @@ class Flag:
     def parameter(self) -> inspect.Parameter:
         """The parameter that typer makes the option of."""
         kind, name = option_type(self.type), flag_name(self.name)
-        words = [f"{name}/--no-{name[2:]}" if kind is bool else name]
+        words = [f"{name}/--no-{name[2:]}" if kind is bool and self.default is not False else name]
         has_default = self.default not in (None, (), "", False) and "(default" not in self.doc
         shown = self.default if not isinstance(self.default, tuple) else ", ".join(map(str, self.default))
         text = f"{self.doc.rstrip('.')} (default: {shown})." if has_default else self.doc
@@ -167,7 +177,6 @@ def flags_of(
     *names: str,
     panel: str | None = None,
     shows_defaults: bool = False,
-    letters: Mapping[str, str] | None = None,
     is_layered: bool = False,
 ) -> list[Flag]:
     """Return an option for each field of a schema (or for those named, in that order).
@@ -181,7 +190,7 @@ def flags_of(
             fields[name].type,
             fields[name].doc,
             panel,
-            (letters or {}).get(name),
+            LETTERS.get(name),
             fields[name].default if shows_defaults and not fields[name].is_required else None,
             fields[name].is_required and not is_layered,
             fields[name].bounds,

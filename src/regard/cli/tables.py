@@ -1,42 +1,61 @@
-"""Input and output tables of verbs."""
+"""Output of verbs: results as lines, JSON, or tables."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from regard.cli.options import column
+from regard.cli.console import print_json, print_line, write
+from regard.errors import ConfigError
 
-ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
+if TYPE_CHECKING:
+    from regard.pipelines.base import Result
+    from regard.pipelines.result_tables import ResultTable
+
 RECORDS = (".jsonl", ".ndjson")
 WRITTEN = ("", ".csv", ".tsv", *RECORDS)
 """Suffixes of output tables; without one it is CSV."""
 
 
-def is_table(file: Path | None) -> bool:
-    """Return True for a file with the suffix of a table."""
-    return file is not None and Path(file.name.removesuffix(".gz")).suffix.lower() in ENDINGS
-
-
-def read_texts(encoder: Any, file: Path | None, text_column: str | None, reporter: Any) -> Any:
-    """Return a table and its texts: from the given column, else the encoder's training column, else a guess."""
-    from regard.pipelines.text_tables import read_text_table
-
-    columns = [] if text_column is None else [column(text_column)]
-    return read_text_table(str(file), columns, 1, encoder.columns, reporter)
-
-
-def check_out(out: Path | None) -> None:
-    """Raise for an output path that cannot be written, before anything is computed."""
-    from regard.errors import ConfigError
-
+def check_out(out: Path | None, more: Sequence[str] = ()) -> None:
+    """Raise for an output path that cannot be written, before anything is computed; `more` are further suffixes."""
     if out is None:
         return
     if not out.parent.is_dir():
         raise ConfigError(f"--out {out}: there is no folder {out.parent}; create it, or name another file.")
     if out.is_dir():
         raise ConfigError(f"--out {out}: this is a folder; name a file inside it.")
-    if out.suffix.lower() not in WRITTEN:
-        raise ConfigError(f'--out {out}: no table is written as "{out.suffix}"; use .csv, .tsv or .jsonl.')
+    if out.suffix.lower() not in (*WRITTEN, *more):
+        *names, last = ".csv", ".tsv", ".jsonl", *(each for each in more if each not in WRITTEN)
+        raise ConfigError(f'--out {out}: no table is written as "{out.suffix}"; use {", ".join(names)} or {last}.')
+
+
+def print_results(
+    results: Iterable["Result | None"], is_json: bool, is_numbered: bool = False, first: int | None = None
+) -> None:
+    """Print each result: a line of JSON, or its lines, numbered from `first` if they are of that kind."""
+    for number, result in enumerate(results, first or 0):
+        if is_json:
+            print_json(result and result.to_dict(), indent=None)
+        elif result is not None:
+            prefix = f"{number}\t" if is_numbered and first is not None else ""
+            for line in result.lines():
+                print_line(prefix + line)
+        elif not is_numbered:
+            print_line()
+    sys.stdout.flush()
+
+
+def write_results(table: "ResultTable", out: Path | None, is_json: bool) -> None:
+    """Write rows with their results: in a format of the results, as JSON lines, or as CSV."""
+    results = [each for each in table.results if each is not None]
+    if out is not None and results and out.suffix.lower() in results[0].files:
+        type(results[0]).write(out, results)
+        _report(out, len(results))
+    elif is_json or (out is not None and out.suffix.lower() in RECORDS):
+        write_records(table.records(), out)
+    else:
+        write_cells(table.cells(), out)
 
 
 def write_cells(cells: Sequence[Sequence[str]], out: Path | None) -> None:
@@ -60,10 +79,12 @@ def write_records(records: Sequence[dict[str, Any]], out: Path | None) -> None:
 
 
 def _write(text: str, rows: int, out: Path | None) -> None:
-    from regard.cli.console import print_line, write
-
     if out is None:
         write(text)
         return
     out.write_text(text, encoding="utf-8", newline="")
-    print_line(f"{out}: {rows:,} rows.")
+    _report(out, rows)
+
+
+def _report(out: Path, rows: int) -> None:
+    print_line(f"{out}: {rows:,} row{'' if rows == 1 else 's'}.")

@@ -69,11 +69,10 @@ class ListedVerbs(Mapping[str, object]):
         """Return a command."""
         for verbs in PANELS.values():
             if name in verbs:
-                return _command(name, verbs[name][0])
+                return _command(name, *verbs[name])
         for task, operation in _installed_operations():
             if operation.name == name:
-                text_verbs = import_module("regard.cli.predict.text_verbs")
-                return _made(name, text_verbs.text_verb(task, operation))
+                return _of_operation(name, task)
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -119,10 +118,18 @@ class ListedGroup(TyperGroup):
 
 
 @cache
-def _command(name: str, origin: str) -> object:
-    """Return the command at `module:attribute`: a function, or an app of several."""
+def _command(name: str, origin: str, summary: str) -> object:
+    """Return the command at `module:attribute`: a function, an app of several, or a task's operation of that name."""
     module, _, attribute = origin.partition(":")
-    return _made(name, getattr(import_module(module), attribute))
+    target = getattr(import_module(module), attribute)
+    return _of_operation(name, target, summary) if hasattr(target, "operations") else _made(name, target)
+
+
+def _of_operation(name: str, task: "AnyTask", summary: str = "") -> object:
+    """Return the command of a task's operation."""
+    operation = next(each for each in task.operations if each.name == name)
+    made = import_module("regard.cli.predict.operations").operation_verb(task, operation, summary)
+    return _made(name, made)
 
 
 def _installed_operations() -> Iterator["tuple[AnyTask, Operation]"]:

@@ -3,9 +3,21 @@
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+
+def split_at_commas(words: object) -> object:
+    """Return a text, or a list of texts, split at commas; a comma alone, and anything else, as it is."""
+    words = [words] if isinstance(words, str) else words
+    if not isinstance(words, list | tuple) or not all(isinstance(each, str) for each in words):
+        return words
+    return tuple(part.strip() for each in words for part in (each.split(",") if each.strip(", ") else [each]))
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(split_at_commas)]
+"""Several words: a list, or text with commas between them."""
 
 
 class Settings(BaseModel):

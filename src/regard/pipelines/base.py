@@ -37,6 +37,10 @@ class Result:
 
     columns: ClassVar[tuple[str, ...]] = ()
     """The values that a table gets as further columns."""
+    files: ClassVar[tuple[str, ...]] = ()
+    """Suffixes of the files that `write` writes, beside those of tables."""
+    is_numbered: ClassVar[bool] = False
+    """Its lines begin with the number of the row, where there are several rows."""
     if TYPE_CHECKING:
 
         @property
@@ -53,6 +57,15 @@ class Result:
 
     else:
         is_truncated = False
+
+    def lines(self) -> list[str]:
+        """Return the answer as lines of standard output."""
+        return [" ".join(self.text.splitlines())]
+
+    @classmethod
+    def write(cls, path: Path, results: "Sequence[Any]") -> None:
+        """Write results to a file with one of the suffixes in `files`."""
+        raise NotImplementedError
 
     def to_dict(self) -> Plain:
         """Return the row and the answer as plain JSON values: what --json prints."""
@@ -232,16 +245,21 @@ class Pipeline(ABC, Generic[R, O, A]):
         if unknown := [name for name in columns if name not in self.inputs]:
             raise ConfigError(f"columns: {unknown[0]} is not one of {', '.join(self.inputs)}; choose one.")
         table, rows = self.read_table(str(path), columns, progress)
-        kept = [row for row in rows if row is not None]
-        where = [origin for origin, row in zip(table.where, rows, strict=True) if row is not None]
-        results = self._results(kept, self.options(options, **overrides), where, progress)
-        truncated = sum(each.is_truncated for each in results)
-        if truncated:
-            progress.warn(
-                f"{truncated:,} of the texts are longer than the model's maximum length and were truncated."
-            )
-        remaining = iter(results)
-        return ResultTable(table, [None if row is None else next(remaining) for row in rows])
+        results = self.answers(rows, self.options(options, **overrides), table.where, progress)
+        warn_of_truncated(results, progress)
+        return ResultTable(table, results)
+
+    def answers(
+        self, rows: Sequence[object | None], options: O, where: Sequence[str], progress: Progress = SILENT
+    ) -> list[A | None]:
+        """Return the result of each row; None for None, a row without text."""
+        kept = [(row, origin) for row, origin in zip(rows, where, strict=True) if row is not None]
+        results = iter(self._results([row for row, _ in kept], options, [origin for _, origin in kept], progress))
+        return [None if row is None else next(results) for row in rows]
+
+    def read_rows(self, path: str, columns: Mapping[str, str | int], progress: Progress) -> list[R]:
+        """Return the rows of a file in a format of the task: one of `Operation.formats`."""
+        raise NotImplementedError
 
     def read_table(
         self, path: str, columns: Mapping[str, str | int], progress: Progress
@@ -262,3 +280,9 @@ class Pipeline(ABC, Generic[R, O, A]):
         precision = PRECISIONS.get(next(self.model.parameters()).dtype, "")
         parts = (settings.preset or settings.family, f"{parameters:,} parameters", f"{self.device.type} {precision}")
         return f"{type(self).__name__}({', '.join((*parts, *filter(None, (self.origin,))))})"
+
+
+def warn_of_truncated(results: Iterable[Result | None], progress: Progress) -> None:
+    """Report how many texts were truncated."""
+    if truncated := sum(each is not None and each.is_truncated for each in results):
+        progress.warn(f"{truncated:,} of the texts are longer than the model's maximum length and were truncated.")

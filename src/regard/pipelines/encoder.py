@@ -1,4 +1,4 @@
-"""Text encoder pipeline: embeddings of texts and tokens, similarities, and mask filling."""
+"""Text encoder pipeline: embeddings of texts and tokens, and their similarities."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -23,8 +23,9 @@ from regard.nn.inference.prepacked import packed
 from regard.nn.probes.trace import Trace
 from regard.pipelines.base import Pipeline
 from regard.pipelines.embedding import Embedding, EmbedOptions
-from regard.pipelines.encoder_results import MaskCandidate, MaskFilling, TokenVectors, Vectors, WordSimilarity
-from regard.pipelines.inputs import SingleText, TextRow, as_row, check_text, lines, split_rows
+from regard.pipelines.encoder_results import TokenVectors, Vectors, WordSimilarity
+from regard.pipelines.inputs import SingleText, TextRow, as_row, check_text, split_rows
+from regard.pipelines.mask_filling import MaskFiller, check_fills
 from regard.pipelines.pooling import Pooling, cosine, pooled, word_positions
 from regard.progress import SILENT, Progress
 from regard.text.mask_tokens import encode_masked
@@ -56,7 +57,10 @@ class Encoder(Pipeline[SingleText, EmbedOptions, Embedding]):
     def predict(
         self, rows: Sequence[SingleText], options: EmbedOptions, progress: Progress = SILENT
     ) -> list[Embedding]:
-        """Return the vector of each text."""
+        """Return the vector of each text, or with the option tokens those of its tokens (`TokenVectors`)."""
+        if options.tokens:
+            results: list[Any] = self.tokens([row.text for row in rows], options.layer, progress=progress)
+            return results
         chosen = (options.pooling, options.layer, options.normalize)
         return list(map(Embedding, rows, self.embed([row.text for row in rows], *chosen, progress=progress)))
 
@@ -66,85 +70,13 @@ class Encoder(Pipeline[SingleText, EmbedOptions, Embedding]):
         facts = self.bundle.facts
         return min(int(self.model.max_positions), int(facts.get("length", facts.get("max_length", 2**31))))
 
-    @overload
-    def fill(self, text: str, top: int = 5, candidates: Sequence[str] = ()) -> MaskFilling: ...
-    @overload
-    def fill(
-        self,
-        text: list[str],
-        top: int = 5,
-        candidates: Sequence[str] = (),
-        *,
-        where: Sequence[str] | None = None,
-        progress: Progress = SILENT,
-    ) -> list[MaskFilling]: ...
-    def fill(
-        self,
-        text: str | list[str],
-        top: int = 5,
-        candidates: Sequence[str] = (),
-        *,
-        where: Sequence[str] | None = None,
-        progress: Progress = SILENT,
-    ) -> MaskFilling | list[MaskFilling]:
-        """Return the `top` most probable tokens of every [MASK] in one text, or in many in their order.
+    @property
+    def fill(self) -> MaskFiller:
+        """The pipeline that predicts the tokens of every [MASK]: `encoder.fill("A [MASK].", top=3).filled`."""
+        return MaskFiller(self)
 
-        `candidates` restricts them to these words of one token each; `where` names texts in error messages.
-        """
-        texts = [text] if isinstance(text, str) else list(text)
-        self._check_fills(top)
-        kept = torch.tensor(self._candidate_ids(candidates), device=self.device)
-        encoded = [self._masked(*each) for each in zip(texts, where or lines(1, texts), strict=True)]
-        count = min(top, len(kept))
-
-        def make(hidden: Tensor, tokens: Tensor, _: Tensor) -> Sequence[Any]:
-            is_mask = tokens.eq(self.tokenizer.mask_id or 0)
-            scores = self.model.project(hidden[is_mask]).float().softmax(-1)[:, kept]  # (masks, candidates)
-            best = scores.topk(count, dim=-1)
-            rows = zip(kept[best.indices].tolist(), best.values.tolist(), strict=True)
-            fillers = [tuple(map(MaskCandidate, self.tokenizer.tokens(ids), ids, values)) for ids, values in rows]
-            ends = is_mask.sum(1).cumsum(0).tolist()
-            return [tuple(fillers[begin:end]) for begin, end in zip([0, *ends], ends)]
-
-        masks = self._each(encoded, -1, make, progress)
-        fillings = [MaskFilling(each, fillers) for each, fillers in zip(texts, masks, strict=True)]
-        return fillings[0] if isinstance(text, str) else fillings
-
-    def _check_fills(self, top: int) -> None:
-        if "masked words" in self.bundle.facts.get("untrained", ()):
-            raise ConfigError(
-                "fill: this model has no pretrained masked-LM head, so it cannot fill masks; use one with that head, "
-                "such as a run of regard train masked-language-model."
-            )
-        if top < 1:
-            raise ConfigError(f"top: {top} is less than 1; ask for 1 or more words.")
-
-    def _candidate_ids(self, candidates: Sequence[str]) -> list[int]:
-        """Return the ids that masks may be filled with: those of all tokens, or of the candidates."""
-        if not candidates:
-            return sorted({*self.tokenizer.specials, *self.tokenizer.vocabulary})
-        encoded = self.tokenizer.encode_batch(candidates)
-        for word, ids in zip(candidates, encoded, strict=True):
-            if len(ids) != 1 or ids[0] == self.tokenizer.unk_id:
-                tokens = " ".join(self.tokenizer.tokens(ids))
-                raise ConfigError(
-                    f'candidates: "{word}" is not one token of this model ({tokens}); choose another word.'
-                )
-        return [ids[0] for ids in encoded]
-
-    def _masked(self, text: str, where: str) -> list[int]:
-        if not is_text(text):
-            raise DataError(f"{where} is not UTF-8 text; convert it first.")
-        ids = self._with_specials(encode_masked(self.tokenizer, text))
-        if self.tokenizer.mask_id not in ids:
-            raise DataError(f"{where}: there is no {MASK} in it; put one at the position to predict.")
-        if len(ids) > self.max_length:
-            raise DataError(
-                f"{where} has {len(ids):,} tokens, but this model takes {self.max_length:,} at most; shorten it."
-            )
-        return ids
-
-    def _with_specials(self, ids: Sequence[int]) -> list[int]:
+    def with_specials(self, ids: Sequence[int]) -> list[int]:
+        """Return ids between [CLS] and [SEP]."""
         return [self.tokenizer.bos_id, *ids, self.tokenizer.eos_id]
 
     def embed(
@@ -172,11 +104,11 @@ class Encoder(Pipeline[SingleText, EmbedOptions, Embedding]):
             vectors = pooled(hidden.float(), self._counted(tokens, token_mask), pooling)
             return list((F.normalize(vectors, dim=1) if is_normalized else vectors).cpu().numpy())
 
-        rows = self._each(encoded, layer, make, progress)
+        rows = self.each(encoded, layer, make, progress)
         vectors = np.stack(rows) if rows else np.zeros((0, self.bundle.settings.width), np.float32)
         return vectors[0] if isinstance(text, str) else vectors
 
-    def _encode(self, texts: Sequence[str], limit: int, progress: Progress) -> list[list[int]]:
+    def _encode(self, texts: Sequence[str], limit: int, progress: Progress = SILENT) -> list[list[int]]:
         """Return the ids of texts with [CLS] and [SEP], truncated to `limit` tokens."""
         for line, text in enumerate(texts, start=1):
             if not is_text(text):
@@ -187,9 +119,9 @@ class Encoder(Pipeline[SingleText, EmbedOptions, Embedding]):
             progress.warn(
                 f"{truncated:,} of {len(texts):,} texts have more than {limit:,} tokens, and were truncated."
             )
-        return [self._with_specials(ids[: limit - 2]) for ids in encoded]
+        return [self.with_specials(ids[: limit - 2]) for ids in encoded]
 
-    def _each(self, encoded: Sequence[list[int]], layer: int, make: Make, progress: Progress) -> list[Any]:
+    def each(self, encoded: Sequence[list[int]], layer: int, make: Make, progress: Progress) -> list[Any]:
         """Return a result per sequence, computed in batches of similar length, smaller ones when out of memory."""
         sequences = Sequences.of(encoded)
         limit = TOKENS_AT_ONCE.get(self.device.type, TOKENS_AT_ONCE["cpu"])
@@ -225,13 +157,13 @@ class Encoder(Pipeline[SingleText, EmbedOptions, Embedding]):
     ) -> TokenVectors | list[TokenVectors]:
         """Return the vectors of all tokens of one text, or of many in their order; layer 0 is the embeddings."""
         texts = [text] if isinstance(text, str) else list(text)
-        encoded = self._encode(texts, self.max_length, progress)
+        encoded = self._encode(texts, self.max_length)  # each result tells whether its text was truncated
 
         def make(hidden: Tensor, tokens: Tensor, token_mask: Tensor) -> Sequence[Any]:
             masks = self._counted(tokens, token_mask)
             return [row[mask].float().cpu().numpy() for row, mask in zip(hidden, masks, strict=True)]
 
-        vectors = self._each(encoded, layer, make, progress)
+        vectors = self.each(encoded, layer, make, progress)
         results = [self._with_tokens(*each) for each in zip(texts, encoded, vectors, strict=True)]
         return results[0] if isinstance(text, str) else results
 
@@ -267,7 +199,7 @@ class Encoder(Pipeline[SingleText, EmbedOptions, Embedding]):
     def _alone(self, texts: list[str]) -> list[Vectors]:
         """Return the rows of the embedding matrix for all tokens of texts."""
         table = self.model.embedding.table.weight.detach().float().cpu().numpy()
-        return [table[self._with_specials(ids)] for ids in self.tokenizer.encode_batch(texts)]
+        return [table[self.with_specials(ids)] for ids in self.tokenizer.encode_batch(texts)]
 
     def inspect(self, *inputs: object, probes: Sequence[str] = WEIGHTS) -> Trace:
         """Return a trace of the model's forward pass over a text or a pair of texts; [MASK] in them is a mask."""
@@ -277,13 +209,15 @@ class Encoder(Pipeline[SingleText, EmbedOptions, Embedding]):
 
     def logit_lens(self, text: str, second: str | None = None, count: int = 5) -> Trace:
         """Return each block's prediction at every position (logit lens, `record_lens`)."""
-        self._check_fills(count)
+        check_fills(self)
+        if count < 1:
+            raise ConfigError(f"count: {count} is less than 1; ask for 1 or more tokens.")
         row, segments, tokens = self._row("logit_lens", text, second)
         return record_lens(self.model, row, tokens, self.tokenizer.tokens, count, segments)
 
     def _row(self, name: str, text: str, second: str | None) -> tuple[Tensor, Tensor, dict[str, list[str]]]:
         """Return the ids (T,), segments (T,) and tokens of [CLS] text [SEP] second [SEP]."""
-        first = self._with_specials(self._ids(text, name))
+        first = self.with_specials(self._ids(text, name))
         after = [] if second is None else [*self._ids(second, name), self.tokenizer.eos_id]
         ids = [*first, *after]
         if self.model.max_positions is not None and len(ids) > self.model.max_positions:

@@ -1,8 +1,8 @@
 """Tables with the results of a pipeline as additional columns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import TYPE_CHECKING, Any
 
 from regard.pipelines.text_tables import TextTable
 
@@ -16,6 +16,13 @@ class ResultTable:
 
     table: TextTable
     results: "Sequence[Result | None]"
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Any], results: "Sequence[Result | None]") -> "ResultTable":
+        """Return the table of rows that came from elsewhere: their fields are its columns; None is an empty row."""
+        cells = [asdict(row) if is_dataclass(row) and not isinstance(row, type) else row or {} for row in rows]
+        names = list(dict.fromkeys(name for row in cells for name in row))
+        return cls(TextTable(names, [dict.fromkeys(names) | row for row in cells], [], []), results)
 
     def cells(self) -> list[list[str]]:
         """Return the header and all rows as cells of text."""

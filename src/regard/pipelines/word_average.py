@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from regard.errors import ConfigError, DataError
+from regard.pipelines.base import Plain
 from regard.pipelines.encoder_results import Vectors, WordSimilarity
 from regard.pipelines.word_vectors import WordVectors
 from regard.progress import SILENT, Progress
@@ -19,6 +20,7 @@ class WordAverageEncoder:
 
     def __init__(self, vectors: WordVectors) -> None:
         self.vectors = vectors
+        self.columns: Plain = {}
         self.split = splitter(WordSettings(lowercase=False))  # `find` tries the lowercase word, too
 
     def embed(

@@ -78,9 +78,17 @@ class Operation:
     inputs: tuple[str, ...]
     """The fields of a row that are given."""
     options: type[Settings]
-    result: type
+    result: "type[Any]"
     method: str = "__call__"
-    """The method of the pipeline."""
+    """The method of the pipeline; for a verb of its own, the pipeline itself or an attribute that is a pipeline."""
+    formats: tuple[str, ...] = ()
+    """Suffixes of files that `read_rows` of the pipeline reads, beside tables and lines."""
+    shared: tuple[str, ...] = ()
+    """Inputs that one file may give to all rows."""
+    details: str = ""
+    """Further sentences of its help: what is special to its inputs and outputs."""
+    takes_encoders: bool = False
+    """Any model with a text encoder will do, whatever its task."""
     streams: bool = False
     """`stream` yields parts of a result as they are generated."""
     protocols: tuple[str, ...] = ()

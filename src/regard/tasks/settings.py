@@ -17,6 +17,17 @@ LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 """A language tag (BCP 47): a code of ISO 639, and further parts such as a region."""
 
 
+class LoadSettings(Settings):
+    """Choices of loading a model, beside the device."""
+
+    precision: Literal["fp32", "bf16"] = "fp32"
+    """Arithmetic: fp32, or bf16 (faster on a GPU, nearly identical output)."""
+    ensemble: tuple[str, ...] = ()
+    """Run to ensemble a translator with, by the mean of token probabilities; repeatable."""
+    quantize: Literal["none", "int8"] = "none"
+    """Weights of a language model on a CPU: none, or int8 (faster; its perplexity cost is printed)."""
+
+
 class RunSettings(Settings, Generic[M]):
     """All settings of a run; `model` takes the settings of the model's family."""
 

@@ -117,9 +117,7 @@ def test_choices_are_made_from_lines(runs):
     alone = good("choose", runs / "choices", context, "good", "bad")
     line = f"{context}\tgood\tbad\n"
     assert good("choose", runs / "choices", stdin=f"{line}\n{line}") == f"{alone}\n{alone}"
-    assert bad("choose", runs / "choices", stdin="a\tb\n") == (
-        "line 1: put a context and at least two choices on a line, separated by tabs."
-    )
+    assert bad("choose", runs / "choices", stdin="a\tb\n") == ("line 1: it has 1 choices; give two or more.")
 
 
 def test_a_table_of_choices_comes_back_with_probabilities(runs, tmp_path):
@@ -149,9 +147,7 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
     table = tmp_path / "in.csv"
     run = runs / "a"
     assert bad("classify", run, "x", "--file", table) == "Give either texts or --file, not both."
-    assert (
-        bad("classify", run, "x", "--out", table) == "--text-column and --out are for tables; give one with --file."
-    )
+    assert bad("classify", run, "x", "--text-column", "a") == "--text-column is for tables; give one with --file."
     assert bad("classify", run, "--file", table, "--out", tmp_path / "out.xlsx") == (
         f'--out {tmp_path / "out.xlsx"}: no table is written as ".xlsx"; use .csv, .tsv or .jsonl.'
     )
@@ -162,10 +158,10 @@ def test_mistakes_are_one_sentence(runs, tmp_path):
         f"{runs / 'a.csv'}: no column (text, label) is known to hold the two texts; give --text-column."
     )
     assert bad("classify", runs / "pairs", "a") == (
-        "This model takes text pairs, but 1 texts were given; give two per pair."
+        "1 text was given, but a row of this model has text and second; give all of them."
     )
     assert bad("classify", runs / "pairs", stdin="a\n") == (
-        "line 1: this model takes text pairs; put a tab between the two texts."
+        "line 1: put text and second on a line, separated by tabs."
     )
     assert bad("choose", runs / "choices", "x", "--file", table) == "Give either texts or --file, not both."
     assert bad("choose", run, "a", "b", "c") == (

@@ -92,11 +92,9 @@ def test_vectors_are_written_to_files(run, encoder, tmp_path):
     expected = encoder.embed(TEXTS)
     for ending in ("npz", "jsonl", "csv"):
         path = tmp_path / f"out.{ending}"
-        assert (
-            good("embed", run, "--file", tmp_path / "in.txt", "--out", path, "-q") == f"{path}: vectors of 4 texts.\n"
-        )
+        assert good("embed", run, "--file", tmp_path / "in.txt", "--out", path, "-q") == f"{path}: 4 rows.\n"
     one = tmp_path / "one.npz"
-    assert good("embed", run, TEXTS[0], "--out", one, "-q") == f"{one}: vectors of 1 text.\n"
+    assert good("embed", run, TEXTS[0], "--out", one, "-q") == f"{one}: 1 row.\n"
     with np.load(tmp_path / "out.npz") as arrays:  # nothing pickled
         assert arrays["texts"].tolist() == TEXTS and np.array_equal(arrays["vectors"], expected)
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
@@ -206,7 +204,7 @@ def test_minilm_on_the_command_line():
 MISTAKES = [
     (["fill", "RUN", "the dog"], "line 1: there is no [MASK] in it; put one at the position to predict."),
     (["fill", "RUN", "[MASK]", "--file", "a.txt"], "Give either texts or --file, not both."),
-    (["fill", "RUN", "[MASK]", "--out", "a.csv"], "--text-column and --out are for tables; give one with --file."),
+    (["fill", "RUN", "[MASK]", "--text-column", "a"], "--text-column is for tables; give one with --file."),
     (["fill", "RUN", "[MASK]", "--candidates", "qqqq"], 'candidates: "qqqq" is not one token of this model'),
     (["fill", "GPT", "[MASK]"], "this is a language model, not a masked language model; use it with regard generate"),
     (
@@ -215,9 +213,12 @@ MISTAKES = [
     ),
     (
         ["embed", "RUN", "a", "--out", "a.txt"],
-        "a.txt: vectors are written to .npz, .jsonl, .csv; choose one of these",
+        '--out a.txt: no table is written as ".txt"; use .csv, .tsv, .jsonl or .npz.',
     ),
-    (["embed", "RUN", "a", "--pooling", "sum"], 'pooling: "sum" is not one of cls, mean, max; choose one.'),
+    (
+        ["embed", "RUN", "a", "--pooling", "sum"],
+        "pooling: \"sum\" is not one of 'cls', 'mean' or 'max' (from --pooling).",
+    ),
     (["embed", "RUN", "a", "--layer", "9"], "layer: 9 is out of range; this model has embeddings (0) and 2 blocks"),
     (["embed", "RUN", "a", "--tokens", "--pooling", "cls"], "--pooling and --normalize are for one vector per text"),
     (["embed", "RUN", "a", "--text-column", "b"], "--text-column is for tables; give one with --file."),
@@ -230,7 +231,8 @@ MISTAKES = [
         ["similar", "RUN", "a", "b", "--word", "a", "--pooling", "cls"],
         "--pooling is for vectors of texts; leave it out with --word.",
     ),
-    (["similar", "RUN", "a", "b", "--out", "a.csv"], "--text-column and --out are for tables; give one with --file."),
+    (["similar", "RUN", "a", "b", "--out", "a.csv"], "--out is for pairs in lines or tables; leave it out."),
+    (["similar", "RUN", "a", "b", "--top", "2"], "--top 2 is for the nearest lines of a file; name one with"),
     (
         ["similar", "RUN", "--file", "a.csv", "--against", "b.txt"],
         "--against takes texts or lines, not a table; ",
@@ -251,7 +253,7 @@ def test_mistakes_are_one_sentence(words, sentence, run, tmp_path, monkeypatch):
 
 
 def test_a_line_without_a_tab_is_no_pair(run):
-    sentence = "line 2: this is not a text pair; put one tab between two texts."
+    sentence = "line 2: put text and second on a line, separated by tabs."
     assert bad("similar", run, "--quiet", stdin="a\tb\nc\n") == sentence
     assert bad("fill", run, "--quiet", stdin="[MASK]\n\nc\n") == (
         "line 3: there is no [MASK] in it; put one at the position to predict."

@@ -113,25 +113,29 @@ def test_evaluate_prints_metrics_and_writes_passports(runs, tmp_path):
 
 def test_mistakes_are_one_sentence(runs, tmp_path):
     assert bad("tag", runs / "tag", "a", "--file", tmp_path / "x.txt") == "Give either texts or --file, not both."
-    assert bad("tag", runs / "tag", "a", "--word-column", "1").startswith("--word-column is for word files")
+    assert bad("tag", runs / "tag", "a", "--words-column", "1") == (
+        "--words-column is for tables; give one with --file."
+    )
     assert bad("tag", runs / "regress", "a") == (
         f"{runs / 'regress'}: this is a regression model, not a tagger; use it with regard regress or regard "
         "evaluate."
     )
     assert bad("answer", runs / "answer", "a", "b", "--file", tmp_path / "x.txt") == (
-        "Give either a question and its context or --file, not both."
+        "Give either texts or --file, not both."
     )
     assert bad("answer", runs / "answer", stdin="who?\n") == (
-        "line 1: put a question and its context on a line, separated by tabs."
+        "line 1: put question and context on a line, separated by tabs."
     )
     assert bad("answer", runs / "answer", "a") == (
-        "Give one question and one context, or questions and --context FILE; got 1 arguments."
+        "1 text was given, but a row of this model has question and context; give all of them."
     )
     assert bad("answer", runs / "answer", "a", " ") == "line 1 is empty; give some text."
-    assert bad("answer", runs / "answer", "a", "--out", tmp_path / "x.csv", "-c", tmp_path / "y") == (
-        "--out is for tables; give one with --file."
+    assert bad("answer", runs / "answer", "--file", runs / "asked.json", "-c", tmp_path / "y") == (
+        f"--context: {runs / 'asked.json'} has its own context in every row; leave one of them out."
     )
-    assert bad("regress", runs / "regress", "a").endswith("but 1 texts were given; give two per pair.")
+    assert bad("regress", runs / "regress", "a") == (
+        "1 text was given, but a row of this model has text and second; give all of them."
+    )
     assert bad("evaluate", runs / "tag", "--beam-size", "4") == (
         f"--beam-size 4: for translators, and {runs / 'tag'} is a tagger; leave it out."
     )

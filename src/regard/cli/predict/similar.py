@@ -1,52 +1,37 @@
 """`regard similar`: cosine similarity of texts, or of words in context."""
 
-import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.inputs import chunks
-from regard.cli.options import Device, Json, Layer, Pooling, Precision, Quiet, Run, Threads, column
-from regard.cli.tables import is_table, write_cells
+from regard.cli.console import print_json, print_line, print_table, progress
+from regard.cli.inputs import ENDINGS, chunks, has_suffix
+from regard.cli.loading import LOADING, load_text_encoder
+from regard.cli.options import NOTHING, Given, Json, Quiet, Run, TableOut, options
+from regard.cli.predict.operations import INPUTS, answer, check_inputs, operation_flags
+from regard.errors import ConfigError
+from regard.pipelines.similarity import Embeds, SimilarOptions, TextSimilarity, nearest
+from regard.pipelines.word_average import WordAverageEncoder
+from regard.pipelines.word_vectors import load_word_vectors, names_word_vectors
+from regard.progress import Progress
+from regard.tasks.masked_lm.task import TASK
+
+if TYPE_CHECKING:
+    from regard.pipelines.encoder_results import Vectors
+
+OPERATION = next(each for each in TASK.operations if each.name == "similar")
 
 
+@options(*operation_flags(OPERATION), *LOADING)
 def similar(
     run: Run,
-    texts: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[TEXT]...", help="Texts (default: standard input, one tab-separated text pair per line)."
-        ),
-    ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option("--file", "-f", help="Input file: tab-separated text pairs, or a table with two text columns."),
-    ] = None,
-    against: Annotated[
-        Path | None, typer.Option(help="File to search: list its lines nearest to each text or line of --file.")
-    ] = None,
-    top: Annotated[int, typer.Option("--top", "-k", min=1, help="With --against: nearest lines to list.")] = 5,
-    word: Annotated[
-        list[str] | None,
-        typer.Option(help="Compare the contextual vectors of this word in both texts; twice: one word per text."),
-    ] = None,
-    beside: Annotated[
-        str | None,
-        typer.Option(help="With --word: word vectors (a run, or a file) to compare the contextual vectors with."),
-    ] = None,
-    pooling: Pooling = None,
-    layer: Layer = -1,
-    text_column: Annotated[
-        list[str] | None,
-        typer.Option(help="Text column of an input table: its name, or index from 0; twice for both texts."),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Output table (default: standard output).")] = None,
-    device: Device = None,
-    precision: Precision = "fp32",
-    threads: Threads = None,
+    texts: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help=INPUTS)] = None,
+    out: TableOut = None,
     quiet: Quiet = False,
     json: Json = False,
+    given: Given = NOTHING,
 ) -> None:
     """Compare texts by the cosine similarity of their vectors: 1 for the same direction, 0 for orthogonal vectors.
 
@@ -55,83 +40,61 @@ def similar(
     Two texts give one number, more texts a matrix, each tab-separated line one number; a table comes back as CSV
     with a column `similarity`.
     """
-    flags = dict(locals())
-    from regard.cli.console import progress
-    from regard.pipelines.word_average import WordAverageEncoder
-    from regard.pipelines.word_vectors import load_word_vectors, names_word_vectors
-    from regard.tasks.load import load_encoder
-    from regard.training.device.machine import use_threads
-
-    _check(flags)
-    use_threads(threads)
-    encoder = (
-        WordAverageEncoder(load_word_vectors(run))
-        if names_word_vectors(str(run))
-        else load_encoder(run, device or "auto", precision=precision)
-    )
-    settings = {"pooling": pooling, "layer": layer}
-    reporter = progress(quiet)
-    if word:
-        one, other = _words(texts or [], word)
-        static = None if beside is None else load_word_vectors(beside, progress=reporter).similarity(one[1], other[1])
-        _print_words(encoder.similar_words(one, other, layer), beside, static, json)
-    elif against is not None:
-        given = [text for part in chunks(texts, file) for text in part if text.strip()]
-        _print_nearest(encoder, given, against, top, settings | {"progress": reporter}, json)
-    elif is_table(file):
-        _compare_table(encoder, file, text_column or [], settings | {"progress": reporter}, out, json)
+    check_inputs(OPERATION, texts, given, out)
+    chosen, reporter = given.settings(SimilarOptions), progress(quiet)
+    _check(texts or [], given, chosen, out)
+    encoder = _encoder(run, given)
+    if chosen.word:
+        _compare_words(encoder, texts or [], chosen, reporter, json)
+    elif chosen.against is not None:
+        queries = [text for part in chunks(texts, given["file"]) for text in part if text.strip()]
+        _print_nearest(encoder, queries, chosen, reporter, json)
     elif texts:
-        _print_matrix(texts, encoder.similar(texts, texts, **settings), json)
+        cosines = encoder.similar(texts, texts, pooling=chosen.pooling, layer=chosen.layer, progress=reporter)
+        _print_matrix(texts, cosines, json)
     else:
-        line = 1
-        for part in chunks(None, file):
-            _print_pairs(encoder, _pairs(part, line), settings | {"progress": reporter}, json)
-            sys.stdout.flush()
-            line += len(part)
+        answer(OPERATION, TextSimilarity(encoder), None, given, chosen, out, json, reporter)
 
 
-def _check(flags: dict[str, Any]) -> None:
-    """Raise for conflicting arguments, before a model is loaded."""
-    from regard.errors import ConfigError
-
-    texts, words = flags["texts"] or [], flags["word"] or []
-    if texts and flags["file"]:
-        raise ConfigError("Give either texts or --file, not both.")
-    if words and (len(texts) != 2 or flags["against"]):
+def _check(texts: Sequence[str], given: Given, chosen: SimilarOptions, out: Path | None) -> None:
+    """Raise for arguments that contradict the comparison, before a model is loaded."""
+    if chosen.word and (len(texts) != 2 or chosen.against):
         raise ConfigError("--word compares a word in two texts; give two texts after RUN.")
-    if len(words) > 2:
-        raise ConfigError(f"--word {words[2]}: give at most one word per text; leave this one out.")
-    if flags["beside"] and not words:
-        raise ConfigError("--beside compares the vectors of a word; name it with --word.")
-    if words and flags["pooling"]:
-        raise ConfigError("--pooling is for vectors of texts; leave it out with --word.")
-    if len(texts) == 1 and not flags["against"]:
+    if len(texts) == 1 and not chosen.against:
         raise ConfigError("There is one text to compare; give two, or a file with --against.")
-    if not is_table(flags["file"]) and (flags["text_column"] or flags["out"]):
-        raise ConfigError("--text-column and --out are for tables; give one with --file.")
-    if is_table(flags["file"]) and flags["against"]:
+    if chosen.against and has_suffix(given["file"], ENDINGS):
         raise ConfigError("--against takes texts or lines, not a table; give the texts of the table as lines.")
+    if out is not None and (texts or chosen.against):
+        raise ConfigError("--out is for pairs in lines or tables; leave it out.")
 
 
-def _words(texts: list[str], words: list[str]) -> tuple[tuple[str, str], tuple[str, str]]:
-    return (texts[0], words[0]), (texts[1], words[-1])
+def _encoder(run: str, given: Given) -> Embeds:
+    if not names_word_vectors(run):
+        return load_text_encoder(run, given)
+    for name, value in given.values_of(("device", "precision")).items():
+        raise ConfigError(f"--{name} {value}: for text encoders, and {run} is a table of word vectors; leave it out.")
+    return WordAverageEncoder(load_word_vectors(run))
 
 
-def _print_words(similarity: Any, beside: str | None, static: float | None, json: bool) -> None:
-    from regard.cli.console import print_json, print_table
-
+def _compare_words(
+    encoder: Embeds, texts: Sequence[str], chosen: SimilarOptions, reporter: Progress, json: bool
+) -> None:
+    one, other = (texts[0], chosen.word[0]), (texts[1], chosen.word[-1])
+    similarity = encoder.similar_words(one, other, chosen.layer)
+    values = vars(similarity)
+    names = {"in_context": "in context", "without_context": "without context"}
+    if chosen.beside is not None:
+        vectors = load_word_vectors(chosen.beside, progress=reporter)
+        values = values | {"word_vectors": vectors.similarity(one[1], other[1])}
+        names["word_vectors"] = f"word vectors ({Path(chosen.beside).name})"
     if json:
-        print_json(vars(similarity) if beside is None else vars(similarity) | {"word_vectors": static})
+        print_json(values)
         return
-    rows = [("in context", f"{similarity.in_context:.4f}"), ("without context", f"{similarity.without_context:.4f}")]
-    if beside is not None:
-        rows.append((f"word vectors ({Path(beside).name})", f"{static:.4f}"))
+    rows = [(names[name], f"{value:.4f}") for name, value in values.items()]
     print_table(("vectors", "cosine"), rows, right=[1])
 
 
-def _print_matrix(texts: list[str], values: Any, json: bool) -> None:
-    from regard.cli.console import print_json, print_line, print_table
-
+def _print_matrix(texts: Sequence[str], values: "Vectors", json: bool) -> None:
     if json:
         print_json({"texts": texts, "similarity": values.tolist()}, indent=None)
     elif len(texts) == 2:
@@ -141,64 +104,17 @@ def _print_matrix(texts: list[str], values: Any, json: bool) -> None:
         print_table(("text", *texts), rows, right=range(1, len(texts) + 1))
 
 
-def _pairs(lines: list[str], first: int) -> list[tuple[str, str] | None]:
-    """Return tab-separated lines as text pairs; None: a blank line."""
-    from regard.errors import DataError
-
-    pairs: list[tuple[str, str] | None] = []
-    for number, line in enumerate(lines, start=first):
-        one, tab, other = line.partition("\t")
-        if line.strip() and (not tab or "\t" in other):
-            raise DataError(f"line {number:,}: this is not a text pair; put one tab between two texts.")
-        pairs.append((one, other) if line.strip() else None)
-    return pairs
-
-
-def _print_pairs(encoder: Any, pairs: list[tuple[str, str] | None], settings: dict[str, Any], json: bool) -> None:
-    from regard.cli.console import print_json, print_line
-
-    values = iter(_cosines(encoder, [pair for pair in pairs if pair is not None], settings))
-    for pair in pairs:
-        value = None if pair is None else float(next(values))
-        if json:
-            print_json(None if pair is None else {"texts": pair, "similarity": value}, indent=None)
-        else:
-            print_line("" if value is None else f"{value:.4f}")
-
-
-def _cosines(encoder: Any, pairs: list[tuple[str, str]], settings: dict[str, Any]) -> Any:
-    from regard.pipelines.nearest import pair_similarities
-
-    return pair_similarities(encoder, pairs, **settings)
-
-
 def _print_nearest(
-    encoder: Any, texts: list[str], against: Path, top: int, settings: dict[str, Any], json: bool
+    encoder: Embeds, texts: Sequence[str], chosen: SimilarOptions, reporter: Progress, json: bool
 ) -> None:
-    from regard.cli.console import print_json, print_line
     from regard.data.sources.lines import read_lines
-    from regard.pipelines.nearest import nearest
 
-    others = [line for line in read_lines(against) if line.strip()]
-    for text, neighbors in zip(texts, nearest(encoder, texts, others, top, **settings), strict=True):
+    others = [line for line in read_lines(Path(chosen.against or "")) if line.strip()]
+    options = chosen.model_dump(include={"pooling", "layer"})
+    near = nearest(encoder, texts, others, chosen.top or 5, progress=reporter, **options)
+    for text, neighbors in zip(texts, near, strict=True):
         if json:
             print_json({"text": text, "nearest": neighbors}, indent=None)
             continue
         for each in neighbors:
             print_line(f"{text}\t{each.similarity:.4f}\t{each.text}")
-
-
-def _compare_table(
-    encoder: Any, file: Path | None, columns: list[str], settings: dict[str, Any], out: Path | None, json: bool
-) -> None:
-    from regard.cli.tables import write_records
-    from regard.pipelines.text_tables import read_text_table
-
-    defaults = getattr(encoder, "columns", {})  # word vectors were not trained on a table
-    table = read_text_table(str(file), [column(word) for word in columns], 2, defaults, settings["progress"])
-    cosines = iter(_cosines(encoder, [(texts[0], texts[1]) for texts in table.texts if all(texts)], settings))
-    values = [float(next(cosines)) if all(texts) else None for texts in table.texts]
-    if json:
-        write_records(table.records({"similarity": value} for value in values), out)
-    else:
-        write_cells(table.cells(["similarity"], (["" if v is None else f"{v:.6f}"] for v in values)), out)

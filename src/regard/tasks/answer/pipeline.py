@@ -9,7 +9,8 @@ from pydantic import Field
 
 from regard.config.schema import Doc
 from regard.data.encoding.question_windows import EncodedQuestions, encode_questions
-from regard.data.sources.squad import QuestionRow, question_columns
+from regard.data.settings.examples import QuestionSource
+from regard.data.sources.squad import QuestionRow, question_columns, read_questions
 from regard.data.sources.tables import read_rows
 from regard.errors import ConfigError
 from regard.pipelines.base import Options, Plain, Result
@@ -28,6 +29,7 @@ class QuestionAndContext:
 
     question: Annotated[str, Doc("The question.")]
     context: Annotated[str, Doc("The text that it is about.")]
+    id: Annotated[str | None, Doc("Its name in a file.")] = None
 
 
 class AnswerOptions(Options):
@@ -75,10 +77,19 @@ class Answer(Result):
         """The probability of the best answer."""
         return self.best.probability
 
+    def lines(self) -> list[str]:
+        """Return the answers, best first, each after its probability; the name of a question comes first."""
+        name = [] if self.row.id is None else [self.row.id]
+        return [
+            "\t".join([*name, f"{each.probability:.4f}", " ".join(each.text.split())])
+            for each in (self.best, *self.others)
+        ]
+
     def to_dict(self) -> Plain:
         """Return the question and its answers, best first; the context is left out."""
         answers = [vars(each) for each in (self.best, *self.others)]
-        return {"question": self.row.question, "answers": answers, "null_score_gap": self.null_score_gap}
+        name = {} if self.row.id is None else {"id": self.row.id}
+        return name | {"question": self.row.question, "answers": answers, "null_score_gap": self.null_score_gap}
 
 
 class QuestionAnswerer(HeadPipeline[QuestionAndContext, AnswerOptions, Answer]):
@@ -127,6 +138,11 @@ class QuestionAnswerer(HeadPipeline[QuestionAndContext, AnswerOptions, Answer]):
         questions = [QuestionRow(str(number), row.question, row.context, ()) for number, row in enumerate(rows)]
         stride = AnswerFacts.read(self.bundle).stride
         return encode_questions(questions, self.tokenizer, self.template, self.max_length, stride, progress)
+
+    def read_rows(self, path: str, columns: Mapping[str, str | int], progress: Progress) -> list[QuestionAndContext]:
+        """Return the questions of a file in SQuAD's format."""
+        questions = read_questions(QuestionSource(path=path), progress, has_answers=False)
+        return [QuestionAndContext(each.question, each.context, each.name) for each in questions]
 
     def read_table(
         self, path: str, columns: Mapping[str, str | int], progress: Progress

@@ -57,6 +57,10 @@ class ChoiceResult(Result):
         """The probability of the choice."""
         return self.probabilities[self.number]
 
+    def lines(self) -> list[str]:
+        """Return the index of the choice, its probability and its text."""
+        return [f"{self.number}\t{self.probability:.4f}\t{' '.join(self.choice.split())}"]
+
     def to_dict(self) -> Plain:
         """Return the row, and the choice with its probability, and that of every choice."""
         return super().to_dict() | {"choice": self.choice, "probability": self.probability}

@@ -36,6 +36,10 @@ class Classification(Result):
         """The probability of the label."""
         return self.probabilities[self.label]
 
+    def lines(self) -> list[str]:
+        """Return the label and its probability."""
+        return [f"{self.label}\t{self.probability:.4f}"]
+
     def to_dict(self) -> Plain:
         """Return the row, the label with its probability, and that of every label."""
         return super().to_dict() | {"probability": self.probability}

@@ -30,7 +30,8 @@ class ElmoEncoder(Encoder):
         model = self.bundle.model
         return model.layer_weights if isinstance(model, ModelWithHead) else None
 
-    def fill(self, *_: Any, **__: Any) -> Any:
+    @property
+    def fill(self) -> Any:
         """Refuse: there is no masked-LM head."""
         raise ConfigError("fill: an ELMo predicts neighboring words, not masked ones; use a BERT.")
 

@@ -8,9 +8,10 @@ from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import TextData, TextSource
 from regard.data.sources.memory import TEXT
 from regard.models.base.settings import ModelSettings
-from regard.pipelines.base import Options
+from regard.pipelines.embedding import EmbedOptions
 from regard.pipelines.encoder_results import TokenVectors
-from regard.pipelines.inputs import SingleText, TextRow
+from regard.pipelines.inputs import SingleText
+from regard.pipelines.similarity import Similarity, SimilarOptions, TextPair
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -68,9 +69,9 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
             "Embed the words of texts in their context.",
             SingleText,
             ("text",),
-            Options,
+            EmbedOptions,
             TokenVectors,
-            method="tokens",
+            takes_encoders=True,
             arguments="TEXT --tokens",
             example='"The bank lent her money." --tokens',
             call='elmo.tokens("The bank lent her money.").vectors',
@@ -79,11 +80,10 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
         Operation(
             "similar",
             "Compare texts, or a word in two contexts.",
-            TextRow,
+            TextPair,
             ("text", "second"),
-            Options,
-            float,
-            method="similar",
+            SimilarOptions,
+            Similarity,
             example='"She sat on the bank of the river." "The bank lent her money." --word bank',
         ),
     )

@@ -8,10 +8,10 @@ from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import DocumentSource, MaskedTextData
 from regard.data.sources.memory import TEXT
 from regard.models.base.settings import ModelSettings
-from regard.pipelines.base import Options
 from regard.pipelines.embedding import Embedding, EmbedOptions
-from regard.pipelines.encoder_results import MaskFilling
-from regard.pipelines.inputs import SingleText, TextRow
+from regard.pipelines.inputs import SingleText
+from regard.pipelines.mask_filling import FillOptions, MaskFilling
+from regard.pipelines.similarity import Similarity, SimilarOptions, TextPair
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -74,16 +74,28 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
             "Fill masked tokens.",
             SingleText,
             ("text",),
-            Options,
+            FillOptions,
             MaskFilling,
             method="fill",
+            details="Masks are predicted independently; the filled text has the most probable tokens at other masks. "
+            "For files and pipes the line number comes first, and blank lines are left out.",
             arguments='"A text with a [MASK] in it."',
             example='"Your text with a [MASK] in it."',
             call='encoder.fill("Your text with a [MASK] in it.").filled',
             variable="encoder",
         ),
-        Operation("embed", "Embed texts.", SingleText, ("text",), EmbedOptions, Embedding, example='"your text"'),
-        Operation("similar", "Compare texts.", TextRow, ("text", "second"), Options, float, method="similar"),
+        Operation(
+            "embed",
+            "Embed texts.",
+            SingleText,
+            ("text",),
+            EmbedOptions,
+            Embedding,
+            takes_encoders=True,
+            details="With --tokens, each token has a line, and a blank line ends a text; --out FILE.npz has arrays.",
+            example='"your text"',
+        ),
+        Operation("similar", "Compare texts.", TextPair, ("text", "second"), SimilarOptions, Similarity),
     )
     init_from = InitFrom({"encoder": CONTINUED_RATE}, may_change=("next_sentence_head",))
 

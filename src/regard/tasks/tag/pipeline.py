@@ -12,6 +12,7 @@ import numpy as np
 from regard.config.schema import Doc
 from regard.data.encoding.tagged import EncodedTags, encode_tagged
 from regard.data.settings.examples import TagSource
+from regard.data.sources.conll import read_tagged
 from regard.data.sources.tables import Table
 from regard.data.sources.tagged_tables import TagColumns, sentences_in, tag_table, tagged_in, word_columns
 from regard.errors import DataError
@@ -68,6 +69,10 @@ class Tagging(Result):
     def text(self) -> str:
         """The tags, separated by spaces."""
         return " ".join(self.tags)
+
+    def lines(self) -> list[str]:
+        """Return each word with its tag, and a blank line."""
+        return [*(f"{word}\t{tag}" for word, tag in zip(self.words, self.tags)), ""]
 
     def to_dict(self) -> Plain:
         """Return the text, its words and their tags, and the spans."""
@@ -144,6 +149,11 @@ class Tagger(HeadPipeline[WordsRow, TagOptions, Tagging]):
             for kind, begin, end in marked
         )
         return Tagging(row, words, tags, tuple(confidence.tolist()), spans)
+
+    def read_rows(self, path: str, columns: Mapping[str, str | int], progress: Progress) -> list[WordsRow]:
+        """Return the sentences of a file with a word a line."""
+        source = TagSource(path=path, word_column=columns.get("words"))
+        return [WordsRow(words=each.words) for each in read_tagged(source, progress, has_tags=False)]
 
     def table(
         self,

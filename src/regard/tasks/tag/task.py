@@ -59,6 +59,7 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
             ("text", "words"),
             TagOptions,
             Tagging,
+            formats=(".conll", ".conllu", ".iob", ".bio", ".iob2"),
             arguments="TEXT",
             example='"Your text."',
             call='tagger("Your text.").spans',

@@ -5,9 +5,9 @@ import pytest
 
 from encoder_folders import WORDS, bert_tokenizer, small_encoder_bundle
 from regard.errors import DataError
-from regard.pipelines import nearest as module
+from regard.pipelines import similarity as module
 from regard.pipelines.encoder import Encoder
-from regard.pipelines.nearest import Near, nearest, pair_similarities
+from regard.pipelines.similarity import Near, SimilarOptions, TextSimilarity, nearest
 
 OTHERS = [*WORDS, "dog", "the cat", "dog", "a ball"]
 
@@ -54,5 +54,21 @@ def test_without_other_texts_there_is_nothing_to_compare(encoder):
 def test_pairs_are_the_diagonal_of_all_similarities(encoder):
     pairs = [(WORDS[0], "dog"), ("the cat", WORDS[1]), ("a ball", "a ball")]
     expected = np.diagonal(encoder.similar([one for one, _ in pairs], [other for _, other in pairs]))
-    assert pair_similarities(encoder, pairs) == pytest.approx(expected, abs=1e-5)
+    results = TextSimilarity(encoder)(pairs)
+    assert [each.similarity for each in results] == pytest.approx(expected, abs=1e-5)
+    assert results[0].lines() == [f"{expected[0]:.4f}"] and results[0].to_dict()["texts"] == list(pairs[0])
     assert isinstance(nearest(encoder, ["dog"], ["cat"])[0][0], Near)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"word": ("a", "b", "c")}, "--word c: give at most one word per text; leave this one out."),
+        ({"beside": "v"}, "--beside compares the vectors of a word; name it with --word."),
+        ({"word": ("a",), "pooling": "cls"}, "--pooling is for vectors of texts; leave it out with --word."),
+        ({"top": 3}, "--top 3 is for the nearest lines of a file; name one with --against."),
+    ],
+)
+def test_options_that_have_no_effect_together_are_refused(given, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        SimilarOptions(**given)
