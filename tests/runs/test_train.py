@@ -176,7 +176,7 @@ def test_a_tokenizer_with_an_end_alone_is_enough(tmp_path, pairs):
         "translate", SMALL | {"text.tokenizer": str(tmp_path / "gpt2.json")}, data=pairs, out=tmp_path / "run"
     )
     answer = regard.load(run.best, "cpu")("Der Hund schläft.", beam_size=200, max_length=3)
-    assert any(candidate.is_finished for candidate in answer.candidates)
+    assert any(candidate.finish_reason == "eos" for candidate in answer.candidates)
 
 
 def test_too_long_pairs_are_counted(tmp_path, pairs):

@@ -1,5 +1,6 @@
 """Preparation of a translation run: pairs cleaned and encoded, the model built."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -244,7 +245,7 @@ def _validation(
         focus = attention_focus(model, focus_batch)
         if focus is not None:
             metrics["attention_focus"] = focus
-        if sample:
+        if sample and math.isfinite(metrics["loss"]):  # other weights have no probabilities to search by
             sources = [pair.source for pair in sample]
             translations = build_translator(bundle)(sources, max_source_length=max_length, **greedily)
             hypotheses = [translation.text for translation in translations]
