@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -86,3 +87,12 @@ def test_any_text_can_be_printed_anywhere(tmp_path):
     plain = {"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin"}
     done = subprocess.run(words, capture_output=True, env=plain)
     assert done.returncode == 0 and "ä" in done.stdout.decode()
+
+
+@pytest.mark.parametrize("words, code", [(["--version"], 0), (["train", "no-such-recipe"], 2)])
+def test_one_of_several_processes_ends_with_its_output_and_code(words, code):
+    command = [sys.executable, "-m", "regard", *words]
+    alone = subprocess.run(command, capture_output=True, text=True)
+    one_of_two = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"WORLD_SIZE": "2"})
+    assert (one_of_two.stdout, one_of_two.stderr) == (alone.stdout, alone.stderr)
+    assert one_of_two.returncode == alone.returncode == code

@@ -1,10 +1,12 @@
 """The command `regard`: one module per verb; all logic is in the library."""
 
+import atexit
 import errno
 import os
 import re
 import sys
-from typing import Annotated, Any
+from contextlib import suppress
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -63,7 +65,18 @@ def main() -> None:
     # Printed by the first of torchrun's processes only.
     if sentence and os.environ.get("RANK", "0") == "0":
         print_error(f"regard: {sentence}")
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        _exit_at_once(code)
     sys.exit(code)
+
+
+def _exit_at_once(code: int) -> NoReturn:
+    """End one of torchrun's processes, all files closed, before gloo's threads are torn down: that may abort."""
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def _outcome() -> tuple[str, int]:
