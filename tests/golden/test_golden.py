@@ -15,17 +15,19 @@ from every_task import TASKS
 from golden.numbers import golden
 
 WRITTEN = json.loads(Path(__file__).with_name("golden.json").read_text(encoding="utf-8"))
+OTHER_PROCESSOR = 1e-2
+"""Relative difference that rounding grows to in these trainings: 0.6 % between an AMD EPYC and an Intel Xeon."""
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_tiny_training_gives_the_numbers_that_were_written_down(task, tmp_path):
-    found, expected = golden(task, tmp_path), WRITTEN[task]
-    assert found["figures"] == pytest.approx(expected["figures"], rel=2e-3, abs=1e-4)
-    assert found["norms"] == pytest.approx(expected["norms"], rel=2e-3, abs=1e-4)
-    if found["weights"] == expected["weights"]:
-        assert found["figures"] == expected["figures"]
-        assert words(found["output"]) == words(expected["output"])
-        assert scores(found["output"]) == pytest.approx(scores(expected["output"]), rel=1e-4, abs=2e-5)
+    numbers, expected = golden(task, tmp_path), WRITTEN[task]
+    assert numbers["figures"] == pytest.approx(expected["figures"], rel=OTHER_PROCESSOR, abs=1e-3)
+    assert numbers["norms"] == pytest.approx(expected["norms"], rel=OTHER_PROCESSOR, abs=1e-3)
+    if numbers["weights"] == expected["weights"]:
+        assert numbers["figures"] == expected["figures"]
+        assert words(numbers["output"]) == words(expected["output"])
+        assert scores(numbers["output"]) == pytest.approx(scores(expected["output"]), rel=1e-4, abs=2e-5)
 
 
 def words(output):
