@@ -139,7 +139,8 @@ def ours(job: Job, pipe: Connection) -> None:
     from regard.tasks.contract import find_task
     from regard.tasks.declarations import Context
     from regard.training.device.machine import prepare_machine
-    from regard.training.loop import Hooks, Trainer
+    from regard.training.hooks import Hooks
+    from regard.training.loop import Trainer
 
     turns = Turns(pipe, job.chunk)
 

@@ -20,7 +20,7 @@ from regard.tasks.declarations import Context
 from regard.tasks.word_vectors.prepare import prepare_vectors
 from regard.tasks.word_vectors.task import TASK
 from regard.training.device.machine import prepare_machine, processor_name
-from regard.training.loop import Hooks
+from regard.training.hooks import Hooks
 from regard.training.parallel.process_group import ProcessGroup
 
 

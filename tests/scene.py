@@ -6,7 +6,8 @@ from regard.data.feeds.feed import PairFeed
 from regard.objectives.translation import TranslationObjective
 from regard.progress import Progress
 from regard.training.device.machine import Machine
-from regard.training.loop import Hooks, Trainer
+from regard.training.hooks import Hooks
+from regard.training.loop import Trainer
 from regard.training.settings import TrainSettings
 from small import random_pairs, small_transformer
 

@@ -14,7 +14,8 @@ from regard.data.feeds.feed import PairFeed
 from regard.objectives.head import HeadObjective, label_losses, number_losses, span_losses
 from regard.objectives.loss import scaled_total
 from regard.training.device.machine import Machine, prepare_machine
-from regard.training.loop import Hooks, Trainer
+from regard.training.hooks import Hooks
+from regard.training.loop import Trainer
 from regard.training.settings import MachineSettings, TrainSettings
 from small import VOCABULARY
 

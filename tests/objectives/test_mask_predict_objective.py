@@ -11,7 +11,8 @@ from regard.objectives.loss import scaled_total
 from regard.objectives.mask_predict import MaskedTranslationObjective
 from regard.training.device.cuda_graphs import CudaGraphGradients
 from regard.training.device.machine import Machine, prepare_machine
-from regard.training.loop import Hooks, Trainer
+from regard.training.hooks import Hooks
+from regard.training.loop import Trainer
 from regard.training.metrics_window import total
 from regard.training.settings import MachineSettings, TrainSettings
 from small import random_pairs, small_mask_predict

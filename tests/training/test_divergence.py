@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from regard.data.feeds.sampler import Position
-from regard.training.divergence import collapse, detect_explosion
-from regard.training.settings import TrainSettings
+from regard.training.divergence import detect_explosion
 from regard.training.state import LoopState
 from scene import Scene
 
@@ -148,22 +147,8 @@ def test_an_explosion_is_a_lasting_leap_above_the_median():
     assert trouble is not None and trouble.message == "the loss exploded from 4.60 to 9.50"
 
 
-def test_collapse_is_named_in_words():
-    settings = TrainSettings(warmup=100)
-    ill = {"duplicate_outputs": 0.9, "attention_focus": 0.002}
-    assert collapse(ill, settings, step=100) == {}
-    way_out = "lower train.learning_rate, raise train.warmup, or check that source and target lines belong together."
-    assert list(collapse(ill, settings, step=1000).values()) == [
-        "step 1,000: 90% of the outputs on validation sentences are identical, so the model may have "
-        f"collapsed; {way_out}",
-        "step 1,000: cross-attention is nearly uniform (focus 0.0020 of 1), so the model does not use "
-        f"its source; {way_out}",
-    ]
-    assert collapse({"duplicate_outputs": 0.1, "attention_focus": 0.2}, settings, step=1000) == {}
-    assert collapse({"loss": 2.0}, settings, step=1000) == {}
-
-
-def test_a_collapse_is_told_once_as_long_as_it_lasts():
+def test_a_standstill_is_told_once_as_long_as_it_lasts(monkeypatch):
+    monkeypatch.setattr("regard.training.standstill.FEWEST_UPDATES", 0)
     scene = Scene(steps=25, validate_every=5)
     shares = iter([0.9, 0.9, 0.1, 0.9, 0.9])
     scene.trainer.hooks = replace(
@@ -171,3 +156,10 @@ def test_a_collapse_is_told_once_as_long_as_it_lasts():
     )
     scene.trainer.run()
     assert [words.split(":")[0] for words in scene.warned] == ["step 5", "step 20"]
+
+
+def test_a_standstill_at_the_very_end_is_told_too():
+    scene = Scene(steps=10, validate_every=5)
+    scene.trainer.hooks = replace(scene.trainer.hooks, validate=lambda model: {"loss": 1.0, "duplicate_outputs": 1.0})
+    scene.trainer.run()
+    assert [words.split(":")[0] for words in scene.warned] == ["step 10"]

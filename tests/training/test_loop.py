@@ -8,7 +8,7 @@ from torch.testing import assert_close
 
 from regard.errors import ConfigError, RunError
 from regard.training.device.machine import choose_device, choose_precision
-from regard.training.loop import Hooks
+from regard.training.hooks import Hooks
 from scene import Scene
 
 

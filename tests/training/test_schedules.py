@@ -45,8 +45,6 @@ def test_impossible_schedules_are_refused():
         ValueError, match='warmup: 0 leaves the schedule "transformer" without a peak; set at least 1'
     ):
         TrainSettings(schedule="transformer", warmup=0)
-    with pytest.raises(ValueError, match="warmup: 100 leaves no step of 100 for the rate to decay"):
-        TrainSettings(schedule="cosine", warmup=100, steps=100)
     with pytest.raises(ValueError, match=r"betas: \[0.9, 1.5\] must be at least 0 and below 1"):
         TrainSettings(betas=(0.9, 1.5))
 

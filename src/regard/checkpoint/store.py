@@ -147,6 +147,13 @@ class CheckpointStore:
         older = names[: names.index(folder.name) + 1]
         write_json(self.folder / INDEX, Index({name: kept[name] for name in older}).plain())
 
+    def drop_older(self) -> None:
+        """Delete every checkpoint but the newest."""
+        kept = self.index.kept
+        newest = Index({name: kept[name] for name in list(kept)[-1:]})
+        write_json(self.folder / INDEX, newest.plain())
+        self._clear(newest)
+
     def _unused(self, name: str) -> Path:
         """Return an unused folder name: an older checkpoint of the same step stays until the new one is written."""
         folder, suffix = self.folder / name, 0

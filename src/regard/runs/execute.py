@@ -1,12 +1,15 @@
 """Execution of a run: prepare its data, train, keep its record, and score the result."""
 
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
+
+from torch import nn
 
 from regard.checkpoint.bundle import TrainingState, read_bundle, read_training
 from regard.checkpoint.store import RetentionPolicy
@@ -29,8 +32,9 @@ from regard.tasks.load import load
 from regard.tasks.record import MachineRecord, RunRecord
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import Machine, prepare_machine
+from regard.training.hooks import Hooks
 from regard.training.loggers import check_loggers, open_loggers
-from regard.training.loop import Hooks, Reason, Trainer
+from regard.training.loop import Reason, Trainer
 from regard.training.metrics_log import MetricsLog
 from regard.training.parallel.process_group import ProcessGroup, init_process_group
 from regard.training.settings import LoopSettings, TrainSettings
@@ -78,7 +82,7 @@ class RunSpec:
 
 def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
     """Prepare, train, and score on the test sets; raise after saving when a signal stops it."""
-    settings = job.resolved.settings
+    settings, started = job.resolved.settings, time.monotonic()
     task = find_task(settings.task)
     check_loggers(settings.train.loggers)
     machine = prepare_machine(settings.machine)
@@ -86,7 +90,8 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
         progress = progress if team.is_main else SILENT
         checkpoint = run.checkpoints.resumable() if job.start == "resume" else None
         resumed = read_bundle(checkpoint[0], machine.device) if checkpoint else None
-        prepared = (job.prepare or task.prepare)(settings, Context(machine, progress, resumed))
+        prepare = job.prepare or task.prepare
+        prepared = prepare(settings, Context(machine, progress, resumed))
         if settings.languages and resumed is None:
             prepared.bundle.facts.update(languages=list(settings.languages))
         if resumed is None and job.prepare is None:
@@ -99,10 +104,11 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
             prepared,
             counted,
             machine,
-            _hooks(run, prepared, counted, team, progress),
+            _hooks(run, prepared, counted, team, progress, lambda: prepare(settings, Context(machine)).bundle.model),
             seed=settings.seed,
             width=prepared.width,
             team=team,
+            started=started,
         )
         described = _describe(machine, team)
         if checkpoint:
@@ -170,7 +176,12 @@ def _train(run: Run, trainer: Trainer, stop_at: int | None) -> Reason:
 
 
 def _hooks(
-    run: Run, prepared: Prepared[Any], settings: LoopSettings, team: ProcessGroup, progress: Progress
+    run: Run,
+    prepared: Prepared[Any],
+    settings: LoopSettings,
+    team: ProcessGroup,
+    progress: Progress,
+    untrained: Callable[[], nn.Module],
 ) -> Hooks:
     keeping = RetentionPolicy(settings.keep_last, settings.keep_best)
 
@@ -178,7 +189,18 @@ def _hooks(
         if team.is_main:
             run.checkpoints.save(state.step, prepared.bundle, training, value, keeping)
 
-    return Hooks(prepared.validate, save, progress=progress)
+    def drop_older() -> None:
+        if team.is_main:
+            run.checkpoints.drop_older()
+
+    return Hooks(
+        prepared.validate,
+        save,
+        drop_older=drop_older,
+        untrained=untrained,
+        baseline=prepared.baseline,
+        progress=progress,
+    )
 
 
 def _compare(

@@ -30,7 +30,8 @@ from regard.tasks.finetune.records import LabelFacts
 from regard.tasks.load import load_encoder
 from regard.tasks.tag.task import TASK
 from regard.training.device.machine import Machine, prepare_machine
-from regard.training.loop import Hooks, Trainer
+from regard.training.hooks import Hooks
+from regard.training.loop import Trainer
 from regard.training.settings import MachineSettings, TrainSettings
 
 BATCH_TOKENS = {"cpu": 8192, "cuda": 65536}

@@ -1,7 +1,7 @@
 """The task contract: everything that training, evaluation, reports and pipelines need of a task."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -22,6 +22,7 @@ from regard.tasks.declarations import (
     Wording,
 )
 from regard.tasks.evaluation import Evaluation, Values
+from regard.tasks.planning.inputs import Default, PlanInput
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
@@ -104,9 +105,20 @@ class Task(ABC, Generic[S, D, P]):
     def settings(self, model: "type[ModelSettings]") -> type[S]:
         """Return the schema of a run with a model of some family."""
 
-    @abstractmethod
-    def defaults(self) -> dict[str, Any]:
-        """Return the settings of a run without a recipe, where they differ from the defaults of the schema."""
+    preset: ClassVar[str]
+    """The preset of a run for which neither preset nor family is chosen."""
+
+    def shape(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the shape of the model for these data and this device, where no preset is chosen."""
+        return ()
+
+    def vocabulary_defaults(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the planned settings on which the number of parameters depends."""
+        return ()
+
+    def defaults(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the planned settings of a run, each with its reason; what is set holds over them."""
+        return ()
 
     @abstractmethod
     def prepare(self, settings: S, context: Context) -> "Prepared[D]":

@@ -1,7 +1,7 @@
 """Prepared runs: model, feed, objective, validation and test sets, with the data of translation and text tasks."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from regard.checkpoint.bundle import Bundle
@@ -53,6 +53,8 @@ class Prepared(Generic[D]):
     """The data in run.json: counts, dropped rows by reason, hashes of files."""
     data: D
     """The data itself, for checks."""
+    baseline: Mapping[str, float] = field(default_factory=dict)
+    """Validation metrics of the best constant prediction; a model at this level has learned nothing."""
 
 
 def translation_tokenizers(tokenizers: Mapping[str, Tokenizer]) -> tuple[Tokenizer, Tokenizer]:

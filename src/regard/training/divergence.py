@@ -1,4 +1,4 @@
-"""Divergence detection and recovery: non-finite or exploding losses, and collapsed models."""
+"""Divergence detection and recovery: non-finite or exploding losses."""
 
 import statistics
 from dataclasses import dataclass
@@ -17,11 +17,6 @@ ALARMS = 2
 RATE_CUT = 0.5
 """Factor on the learning rate at each rollback."""
 
-SAME_OUTPUTS = 0.5
-"""Fraction of identical outputs above which a model counts as collapsed."""
-LEAST_FOCUS = 0.01
-"""Focus of the sharpest cross-attention head (uniform: 0; a single token: 1) below which the source is unused."""
-
 
 @dataclass(frozen=True)
 class Divergence:
@@ -29,6 +24,8 @@ class Divergence:
 
     message: str
     position: Position | None = None
+    restarts: bool = False
+    """The model has learned nothing: training starts again from the beginning."""
 
 
 def detect_explosion(state: LoopState, loss: float) -> Divergence | None:
@@ -71,22 +68,19 @@ def recover(divergence: Divergence, failed: LoopState, good: LoopState, settings
     return f"{where}; {back} with {good.rate_factor:.3g} times the learning rate."
 
 
-def collapse(metrics: dict[str, float], settings: TrainSettings, step: int) -> dict[str, str]:
-    """Return a warning for each metric that indicates a collapsed model; none before the warm-up ends."""
-    warnings: dict[str, str] = {}
-    if step <= settings.warmup:
-        return warnings
-    way_out = "lower train.learning_rate, raise train.warmup, or check that source and target lines belong together"
-    identical = metrics.get("duplicate_outputs", 0.0)
-    if identical > SAME_OUTPUTS:
-        warnings["duplicate_outputs"] = (
-            f"step {step:,}: {identical:.0%} of the outputs on validation sentences are identical, so the model "
-            f"may have collapsed; {way_out}."
-        )
-    focus = metrics.get("attention_focus", 1.0)
-    if focus < LEAST_FOCUS:
-        warnings["attention_focus"] = (
-            f"step {step:,}: cross-attention is nearly uniform (focus {focus:.4f} of 1), so the model does not use "
-            f"its source; {way_out}."
-        )
-    return warnings
+def restarted(failed: LoopState, settings: TrainSettings, reason: str, way_out: str) -> tuple[LoopState, str]:
+    """Return the state of a new attempt from the beginning at half the rate, and a message that says so."""
+    where = f"step {failed.step:,}: {reason}"
+    if failed.restarts >= settings.rollbacks:
+        attempts = f", at {1 + failed.restarts} learning rates" if failed.restarts else ""
+        raise RunError(f"{where}: the model learns nothing{attempts}; {way_out}.")
+    state = LoopState(
+        seconds=failed.seconds,
+        micro_batch_limit=failed.micro_batch_limit,
+        rate_factor=failed.rate_factor * RATE_CUT,
+        restarts=failed.restarts + 1,
+    )
+    return state, (
+        f"{where}; the model learns nothing, so training starts again from step 0 with {state.rate_factor:.3g} times "
+        f"the learning rate."
+    )

@@ -15,6 +15,11 @@ class Ema:
         self.parameters = {name: parameter.detach() for name, parameter in model.named_parameters()}
         self.values = {name: parameter.clone() for name, parameter in self.parameters.items()} if decay else {}
 
+    def reset(self) -> None:
+        """Begin the average anew, with the current weights."""
+        for name, value in self.values.items():
+            value.copy_(self.parameters[name])
+
     @torch.no_grad()
     def update(self, step: int) -> None:
         """Add the weights after an update; a lower decay in the first updates discounts the initial weights."""

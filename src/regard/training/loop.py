@@ -2,59 +2,40 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import nn
 
-from regard.checkpoint.bundle import TrainingState
 from regard.data.feeds.feed import Feed, Update
 from regard.data.prefetch import Prefetcher
 from regard.models.base.protocols import Scheduled
 from regard.nn.inference.memory import is_out_of_memory
 from regard.objectives.loss import Objective
-from regard.progress import SILENT, Bar, Progress
-from regard.training.device.cuda_graphs import Sums, build_gradients
+from regard.progress import Bar
+from regard.training.device.cuda_graphs import Sums
 from regard.training.device.machine import Machine
-from regard.training.divergence import Divergence, collapse, detect_explosion, recover
-from regard.training.ema import Ema, copies, fill
+from regard.training.divergence import Divergence, detect_explosion
+from regard.training.hooks import Hooks
 from regard.training.interrupt import catching_interrupts
 from regard.training.metrics_window import MetricsWindow, total
 from regard.training.oom import smaller_limit, validate_or_release
-from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
 from regard.training.parallel.process_group import ProcessGroup
-from regard.training.saved import saved_snapshot
+from regard.training.recoverable import Recoverable
 from regard.training.schedules import learning_rate
 from regard.training.seeds import derived_seed
 from regard.training.settings import TrainSettings
-from regard.training.snapshot import Snapshot
-from regard.training.state import LoopState
-from regard.training.validation_line import ValidationLine
+from regard.training.standstill import is_standing_still, learns_nothing, standstill, way_out
 
 Reason = Literal["finished", "no improvement", "interrupted"]
-Record = dict[str, float]
 
 PREFETCHED = 8
 """Updates that are prepared ahead of the GPU."""
 
 
-@dataclass(frozen=True)
-class Hooks:
-    """The callbacks of the loop: validation, checkpoints, metrics and progress."""
-
-    validate: Callable[[Any], dict[str, float]]
-    save: Callable[[LoopState, TrainingState, float | None], None]
-    """Saves the model and its training state with its selection metric (None: not validated)."""
-    record: Callable[[Record], None] = lambda record: None
-    forget: Callable[[int], None] = lambda step: None
-    """Drops the records after a step, which is about to be repeated."""
-    progress: Progress = SILENT
-
-
-class Trainer:
+class Trainer(Recoverable):
     """Trains one model on one feed with one objective."""
 
     def __init__(
@@ -69,41 +50,32 @@ class Trainer:
         seed: int,
         width: int,
         team: ProcessGroup | None = None,
+        started: float | None = None,
     ) -> None:
-        self.model = model.to(machine.device)
-        self.feed, self.settings, self.hooks = feed, settings, hooks
-        self.machine, self.seed, self.width, self.team = machine, seed, width, team or ProcessGroup()
-        self.optimizer = build_optimizer(self.model, settings)
-        self.gradients = build_gradients(self.model, objective, machine)
+        super().__init__(model, objective, settings, machine, hooks, team, started)
+        self.feed, self.seed, self.width = feed, seed, width
         self.checks_every_step = machine.device.type == "cpu"  # reading a value synchronizes with a GPU
-        self.average, self.state = Ema(self.model, settings.ema_decay), LoopState()
-        self._window, self._clock = MetricsWindow(machine.device), time.perf_counter()
-        self._last_good: Snapshot | None = None
-        self._collapse: dict[str, str] = {}
+        self._warned: dict[str, str] = {}
         self._updates: Iterator[Update] = iter(())
         self.received: list[int] = []  # the signal that requested a stop
-        self._line = ValidationLine()
-
-    def restore(self, training: TrainingState) -> None:
-        """Resume from a saved state; the model holds the weights that were saved with it."""
-        self._load(saved_snapshot(training, self.average, self.settings))
 
     def run(self, stop_at: int | None = None) -> Reason:
         """Train until the last step, early stopping or an interrupt (at a step, if given); return the reason."""
-        settings = self.settings
+        settings, ending = self.settings, self.ending
         self._last_good = self._snapshot()
         self._rewind()
         self._clock = time.perf_counter()
         self._line.begin(self.state.step)
+        length = None if settings.ends_itself else settings.steps
         with (
             closing(self),
             catching_interrupts() as self.received,
-            self.hooks.progress.bar("train", settings.steps, self.state.step) as bar,
+            self.hooks.progress.bar("train", length, self.state.step) as bar,
         ):
-            while self.state.step < settings.steps and not self._patience_is_over():
+            while not ending.is_over(self.state):
                 self._update(self._next())
                 step = self.state.step
-                validates = step % settings.validate_every == 0 or step == settings.steps
+                validates = step % settings.validate_every == 0 or step == ending.last_step(self.state)
                 saves = bool(settings.save_every) and step % settings.save_every == 0
                 stops = self.team.agree(bool(self.received) or step == stop_at, self.machine.device)
                 divergence = self._report(bar, must_check=validates or saves or stops)
@@ -113,12 +85,26 @@ class Trainer:
                     self._save()
                 if divergence:
                     self._roll_back(divergence, bar)
+                else:
+                    self._fall(validates)
                 if stops:
                     return "interrupted"
-        return "no improvement" if self._patience_is_over() else "finished"
+        return "finished" if self.state.step >= ending.last_step(self.state) else "no improvement"
 
-    def _patience_is_over(self) -> bool:
-        return bool(self.settings.patience) and self.state.stale >= self.settings.patience
+    def _fall(self, validates: bool) -> None:
+        """Let the rate of the schedule wsd fall from here on, if it is time to, and keep the fall within the time."""
+        settings, state, ending = self.settings, self.state, self.ending
+        if settings.schedule != "wsd" or not (validates or state.step % settings.log_every == 0):
+            return
+        reason = ending.reason_to_fall(state)
+        if self.team.agree(bool(reason), self.machine.device):
+            ending.begin_fall(state)
+            self.hooks.record({"step": state.step, "decay_steps": state.decay_steps})
+            self.hooks.progress.info(
+                f"step {state.step:,}: {reason}, so the learning rate falls to 0 in {state.decay_steps:,} updates."
+            )
+        elif self.team.agree(ending.is_late(state), self.machine.device):
+            ending.shorten(state)
 
     def _rewind(self) -> None:
         """Iterate over updates from the current position, in micro-batches within the limit."""
@@ -152,7 +138,7 @@ class Trainer:
         state.step += 1
         self.model.train()
         if isinstance(self.model, Scheduled):
-            self.model.advance(state.step / self.settings.steps)
+            self.model.advance(min(1.0, state.step / self.ending.last_step(state)))
         objective = self.gradients.objective
         zeros = dict.fromkeys(objective.parts, 0)  # a process may have no part of a small update
         counts = total([zeros, *(objective.counts(batch) for batch in update.micro_batches)])
@@ -210,7 +196,9 @@ class Trainer:
         return next(self._updates)
 
     def _rate(self) -> float:
-        return self.state.rate_factor * learning_rate(self.settings, self.state.step, self.width)
+        state = self.state
+        fall = None if state.decay_from is None else (state.decay_from, state.decay_steps)
+        return state.rate_factor * learning_rate(self.settings, state.step, self.width, fall)
 
     def _report(self, bar: Bar, must_check: bool) -> Divergence | None:
         """Show and record metrics; return a divergence if there is one."""
@@ -233,68 +221,42 @@ class Trainer:
         record = {"step": state.step, "epoch": state.position.epoch, "seconds": round(state.seconds, 3)}
         record |= means | {"learning_rate": self._rate(), "tokens_per_second": speed}
         self.hooks.record(record | {"data_wait": self._window.waiting})
+        self.ending.measure(self._window.seconds / self.settings.log_every)
+        state.first_loss = loss if state.first_loss is None else state.first_loss
         self._window = MetricsWindow(self.machine.device)
         return detect_explosion(state, loss) if means else None
 
     def _validate(self) -> Divergence | None:
         """Validate, update the best metric, and save a checkpoint; return a divergence if a metric is not finite."""
-        state = self.state
+        state, settings, started = self.state, self.settings, time.monotonic()
         self.model.eval()
         with self.average.applied():
             metrics = validate_or_release(lambda: self.hooks.validate(self.model), self.gradients.release, state.step)
         for name, metric in metrics.items():
             if not math.isfinite(metric):
                 return Divergence(f"the validation's {name} is NaN or infinite")
-        value = metrics[self.settings.select_by] * (-1.0 if self.settings.select_by == "loss" else 1.0)
-        if state.best is None or value > state.best:
-            state.best, state.best_step, state.stale, state.tries = value, state.step, 0, 0
-        else:
-            state.stale += 1
+        self.ending.slowest = max(self.ending.slowest, time.monotonic() - started)
+        value = state.rank(metrics[settings.select_by] * (-1.0 if settings.select_by == "loss" else 1.0), metrics)
         named = {f"valid_{name}": metric for name, metric in metrics.items()}
         self.hooks.record({"step": state.step, "seconds": round(state.seconds, 3)} | named)
-        self._warn_of_collapse(metrics)
+        if stuck := self._watch(metrics):
+            return stuck
         self._save(value)
-        self.hooks.progress.info(self._line.text(state, self.settings, metrics))
+        self.hooks.progress.info(self._line.text(state, settings, metrics, self.ending))
         return None
 
-    def _warn_of_collapse(self, metrics: dict[str, float]) -> None:
-        """Warn of a collapse, once while it lasts."""
-        warnings = collapse(metrics, self.settings, self.state.step)
-        for metric, warning in warnings.items():
-            if metric not in self._collapse:
-                self.hooks.progress.warn(warning)
-        self._collapse = warnings
-
-    def _save(self, value: float | None = None) -> None:
-        """Save a checkpoint, and make it the state to roll back to."""
-        self._last_good = self._snapshot()
-        with self.average.applied():
-            self.hooks.save(self.state, self._last_good.training_state(), value)
-        self._clock = time.perf_counter()  # validation and saving do not count as training time
-
-    def _roll_back(self, divergence: Divergence, bar: Bar) -> None:
-        """Return to the last good state with a lower rate or a skipped update, and save that, in case of a kill."""
-        assert self._last_good is not None, "run takes the first snapshot"
-        failed = self.state
-        good = LoopState.from_plain(self._last_good.loop)
-        message = recover(divergence, failed, good, self.settings)
-        self._load(self._last_good)
-        self.state = good
-        self._rewind()
-        bar.advance(good.step - failed.step)
-        self.hooks.forget(good.step)
-        self._save()
-        self.hooks.record({"step": good.step, "returned_from": failed.step, "rate_factor": good.rate_factor})
-        self.hooks.progress.warn(message)
-
-    def _snapshot(self) -> Snapshot:
-        weights, average = copies(self.average.parameters), copies(self.average.values)
-        optimizer = copies(optimizer_tensors(self.model, self.optimizer))
-        return Snapshot(weights, average, optimizer, self.state.plain(), self._window.plain(self.team))
-
-    def _load(self, snapshot: Snapshot) -> None:
-        fill(self.average.parameters, snapshot.weights)
-        fill(self.average.values, snapshot.average)
-        restore_optimizer(self.model, self.optimizer, snapshot.optimizer)
-        self.state = LoopState.from_plain(snapshot.loop)
-        self._window = MetricsWindow.from_plain(snapshot.window, self.machine.device, self.team)
+    def _watch(self, metrics: dict[str, float]) -> Divergence | None:
+        """Report a model that learns nothing, once while it lasts; return a divergence once it lasts too long."""
+        state, settings = self.state, self.settings
+        reasons = standstill(metrics, self.hooks.baseline, state, self._line.train_loss)
+        state.stuck = state.stuck + 1 if reasons and state.step > settings.warmup else 0
+        if state.stuck and learns_nothing(state, settings) and self.hooks.untrained is not None:
+            return Divergence(next(iter(reasons.values())), restarts=True)
+        is_lasting = is_standing_still(state, settings) or (
+            state.stuck and state.step == self.ending.last_step(state)
+        )
+        for name, reason in reasons.items() if is_lasting else ():
+            if name not in self._warned:
+                self.hooks.progress.warn(f"step {state.step:,}: {reason}; {way_out(settings)}.")
+        self._warned = reasons if is_lasting else {}
+        return None

@@ -42,7 +42,15 @@ class LoopRecord(Record):
     waited: Number = 0.0
     best: Number | None = None
     best_step: Count = 0
+    best_loss: Number | None = None
+    ties: Count = 0
     stale: Count = 0
+    decay_from: Count | None = None
+    decay_steps: Count = 0
+    clock: Number = 0.0
+    first_loss: Number | None = None
+    stuck: Count = 0
+    restarts: Count = 0
     recent: list[Number] = Field(default_factory=list)
     alarms: Count = 0
     tries: Count = 0

@@ -5,11 +5,17 @@ import math
 from regard.training.settings import TrainSettings
 
 
-def learning_rate(settings: TrainSettings, step: int, width: int) -> float:
-    """Return the learning rate of an update, counted from 1; `width` is the model's."""
+def learning_rate(settings: TrainSettings, step: int, width: int, fall: tuple[int, int] | None = None) -> float:
+    """Return the learning rate of an update, counted from 1; `width` is the model's.
+
+    `fall` is the last update before the rate of the schedule wsd falls, and the number of updates in which it does.
+    """
     peak, warmup = settings.peak_rate, settings.warmup
     if settings.schedule == "transformer":  # Vaswani et al., 2017, §5.3
         return peak * width**-0.5 * min(step**-0.5, step * warmup**-1.5)
+    if settings.schedule == "wsd" and fall is not None and step > fall[0]:
+        start = peak * min(1.0, fall[0] / max(1, warmup))
+        return start * max(0.0, fall[0] + fall[1] + 1 - step) / (fall[1] + 1)
     if step <= warmup:
         return peak * step / warmup
     if settings.schedule == "inverse-sqrt":

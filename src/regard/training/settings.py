@@ -28,8 +28,9 @@ class LoopSettings(Settings):
     """Maximum number of passes over the data (default: `steps` alone decides)."""
     learning_rate: float | None = Field(None, gt=0)
     """Peak learning rate (default: 0.001); for schedule transformer, a factor on the paper's formula (default: 1)."""
-    schedule: Literal["transformer", "inverse-sqrt", "cosine", "linear", "constant"] = "inverse-sqrt"
-    """Decay after the warm-up; transformer: the formula of Vaswani et al. (2017, §5.3), warm-up included."""
+    schedule: Literal["transformer", "inverse-sqrt", "cosine", "linear", "constant", "wsd"] = "inverse-sqrt"
+    """Decay after the warm-up; transformer: the formula of Vaswani et al. (2017, §5.3), warm-up included; wsd: none
+    until validation stops improving or the time is nearly up, then linear to 0, which ends the run."""
     save_every: int = Field(0, ge=0)
     """Updates between additional checkpoints without a validation; 0: none."""
     keep_best: int = Field(1, ge=1)
@@ -78,9 +79,12 @@ class TrainSettings(LoopSettings):
     ema_decay: float = Field(0.0, ge=0, lt=1)
     """Decay of an exponential moving average of the weights, which is validated and saved; 0: no average."""
     rollbacks: int = Field(3, ge=0)
-    """Maximum rollbacks to the last good state, since the last improvement, after a loss diverged."""
+    """Maximum rollbacks to the last good state, since the last improvement, after a loss diverged; also the maximum
+    restarts of a model that learns nothing."""
     patience: int = Field(0, ge=0)
-    """Validations without improvement after which training stops early; 0: no early stopping."""
+    """Validations without improvement after which training stops, or the rate falls (schedule wsd); 0: never."""
+    minutes: float | None = Field(None, gt=0)
+    """Time of the whole run, data and final scores included; the schedule wsd falls in time (default: no limit)."""
     select_by: str = "loss"
     """Validation metric that selects the best checkpoint."""
 
@@ -88,10 +92,10 @@ class TrainSettings(LoopSettings):
     def _numbers_fit(self) -> "TrainSettings":
         if self.schedule == "transformer" and self.warmup == 0:
             raise ValueError('warmup: 0 leaves the schedule "transformer" without a peak; set at least 1.')
-        if self.schedule in ("cosine", "linear") and self.warmup >= self.steps:
+        if self.minutes is not None and "schedule" in self.model_fields_set and self.schedule != "wsd":
             raise ValueError(
-                f"warmup: {self.warmup} leaves no step of {self.steps} for the rate to decay; lower it, or raise "
-                f"steps."
+                f'minutes: {self.minutes:g} needs the schedule "wsd", but it is "{self.schedule}"; leave one of both '
+                f"out."
             )
         if not all(0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas: {list(self.betas)} must be at least 0 and below 1.")
@@ -111,6 +115,11 @@ class TrainSettings(LoopSettings):
             warmup = min(warmup, steps - 1)
         update = {"steps": steps, "epochs": None, "warmup": warmup, "validate_every": counted(self.validate_every)}
         return self.model_copy(update=update)
+
+    @property
+    def ends_itself(self) -> bool:
+        """True if validation or the clock decides when the rate falls; `steps` is only a limit then."""
+        return self.schedule == "wsd" and (self.patience > 0 or self.minutes is not None)
 
     @property
     def peak_rate(self) -> float:

@@ -13,13 +13,14 @@ from typing import Any
 from regard import registry
 from regard.config.overrides import nested
 from regard.config.parsing import ParseError, parse_toml
-from regard.config.resolve import Layer, Resolved, check_texts, resolve
+from regard.config.resolve import Layer, Resolved, check_texts
 from regard.config.settings import Settings, setting_names
 from regard.data.sources.memory import memory_lines
 from regard.errors import ConfigError, DataError
 from regard.models.base.settings import COMMON_SETTINGS
 from regard.models.families import DEFAULT_FAMILY, check_kind, family
 from regard.models.presets import preset
+from regard.runs.planning.autopilot import planned
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.embedding_init import GROUP, embedding_layer
 from regard.tasks.init_from import FEATURE_RATE, default_length, init_layer
@@ -35,6 +36,8 @@ class Recipe:
     name: str
     origin: str
     values: Mapping[str, Any]
+    is_bare: bool = False
+    """A task by its name alone, with its default preset."""
 
 
 def shipped() -> dict[str, Recipe]:
@@ -51,7 +54,8 @@ def shipped() -> dict[str, Recipe]:
 def find_recipe(name: str) -> Recipe:
     """Return the recipe of a name, of a file, or of a task with its defaults."""
     if registry.has_task(name):
-        return Recipe(name, f"task {name}", {"task": name} | find_task(name).defaults())
+        values = {"task": name, "model": {"preset": find_task(name).preset}}
+        return Recipe(name, f"task {name}", values, is_bare=True)
     if name.endswith(".toml"):
         return _read(Path(name))
     known = shipped()
@@ -109,6 +113,8 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     check_texts(changes)
     _check_tables(values, changes)
     _replace_sources(_table(values, "data"), _table(changes, "data"))
+    if "warmup" not in _table(changes, "train"):
+        _shorten_warmup(_table(values, "train"), _table(changes, "train"))
     name = changes.get("task", values.get("task"))
     if name is not None and not isinstance(name, str):
         raise ConfigError(f"task: {json.dumps(name, default=str)} is not one of {', '.join(registry.task_names())}.")
@@ -136,7 +142,15 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     if rules and rules.has_new_head:
         is_tuned = pretrained is not None and pretrained.values["train"]["learning_rate"] != FEATURE_RATE
         layers.insert(0, default_length(recipe.origin, is_tuned, values, changes))
-    return resolve(schema, layers)
+    is_free = recipe.is_bare and pretrained is None and "preset" not in _table(changes, "model")
+    return planned(task, schema, layers, base if is_free else None)
+
+
+def _shorten_warmup(recipe: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Let the warm-up of a recipe take the same fraction of the updates that a user gives."""
+    before, now, warmup = recipe.get("steps"), given.get("steps"), recipe.get("warmup")
+    if isinstance(before, int) and isinstance(now, int) and isinstance(warmup, int) and 0 < now < before:
+        recipe["warmup"] = max(min(1, warmup), warmup * now // before)
 
 
 def _check_tables(*layers: Mapping[str, Any]) -> None:

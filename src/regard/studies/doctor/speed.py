@@ -14,7 +14,8 @@ from regard.progress import SILENT, Progress
 from regard.studies.doctor.trial import TrialSetup
 from regard.tasks.contract import find_task
 from regard.tasks.findings import Finding, graded, percent
-from regard.training.loop import Hooks, Trainer
+from regard.training.hooks import Hooks
+from regard.training.loop import Trainer
 
 WARM = 3
 """Warm-up updates, not timed: the first ones allocate, compile and fill caches."""

@@ -97,6 +97,10 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         """Return all true answers."""
         return " | ".join(sorted({" ".join(each.text.split()) for each in example.answers})) or NO_ANSWER
 
+    def baseline(self, examples: Sequence[QuestionRow]) -> dict[str, float]:
+        """Return the F1 of never giving an answer."""
+        return {"f1": sum(not each.answers for each in examples) / max(1, len(examples))}
+
     def label_counts(self, examples: Sequence[QuestionRow]) -> Counter[str]:
         """Return the number of answerable and of unanswerable questions."""
         return Counter("answered" if each.answers else "without an answer" for each in examples)

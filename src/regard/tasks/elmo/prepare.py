@@ -15,6 +15,7 @@ from regard.models.elmo.model import ElmoSettings
 from regard.models.families import build_model, count_parameters
 from regard.objectives.bidirectional_lm import BidirectionalObjective
 from regard.progress import Progress
+from regard.tasks.baseline import token_baseline
 from regard.tasks.data import Prepared
 from regard.tasks.declarations import Context
 from regard.tasks.elmo.evaluate import CharText, bidirectional_losses
@@ -68,7 +69,14 @@ def prepare_elmo(settings: Settings, context: Context) -> Prepared[TextSplits]:
             | origin_facts(bundle)
         ),
         data=corpora,
+        baseline=_baseline(texts["valid"]),
     )
+
+
+def _baseline(text: CharText) -> dict[str, float]:
+    """Return the loss of predicting each word with its frequency in (the beginning of) a text."""
+    _, numbers = text.book(text.corpus.read(0, min(len(text.corpus), CHUNK)))
+    return token_baseline(numbers)
 
 
 def new_elmo_bundle(

@@ -1,6 +1,6 @@
 """The task `elmo`: running text in, a bidirectional language model over characters out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ from regard.tasks.declarations import (
 from regard.tasks.elmo.records import ElmoFacts, ElmoReport
 from regard.tasks.elmo.settings import ElmoRunSettings
 from regard.tasks.evaluation import Evaluation, Values
+from regard.tasks.planning import rules
+from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord, ScoresRecord
 from regard.tasks.text.settings import CONTINUED_RATE
 
@@ -93,10 +95,13 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
         """Return the schema of a run."""
         return ElmoRunSettings[model]  # type: ignore[valid-type]
 
-    def defaults(self) -> dict[str, Any]:
-        """Return the settings of the plain command."""
-        train = {"patience": 8, "betas": [0.9, 0.99], "warmup": 200, "validate_every": 250}
-        return {"model": {"preset": "elmo-tiny"}, "train": train}
+    preset = "elmo-tiny"
+
+    def defaults(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the planned settings of an ELMo's training."""
+        yield from rules.training(plan, patience=4)
+        yield Default("train.betas", [0.9, 0.99], "recurrent language models")
+        yield from rules.dropout(plan, ("dropout",))
 
     def prepare(self, settings: ElmoRunSettings[ModelSettings], context: Context) -> "Prepared[TextSplits]":
         """Return the text as bytes, and the model."""

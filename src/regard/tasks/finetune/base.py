@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
@@ -21,7 +21,9 @@ from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName, describe_mix
 from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores
 from regard.tasks.finetune.schema import settings_of
-from regard.tasks.finetune.settings import TRAIN, FineTuneSettings, Pooling
+from regard.tasks.finetune.settings import SCRATCH_RATE, TRAIN, FineTuneSettings, Pooling
+from regard.tasks.planning import rules
+from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord
 
 if TYPE_CHECKING:
@@ -100,6 +102,12 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
     def label_counts(self, examples: Sequence[E]) -> Counter[str]:
         """Return how often each label is the true one; empty where targets are not counted."""
         return Counter(self.target(each) for each in examples)
+
+    def baseline(self, examples: Sequence[E]) -> dict[str, float]:
+        """Return the validation metrics of the best constant prediction; empty: a model is not compared with it."""
+        from regard.tasks.baseline import label_baseline
+
+        return label_baseline(self.label_counts(examples))
 
     @abstractmethod
     def learn(
@@ -195,9 +203,17 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         """Return the schema of a run; an encoder's tokenizer is BERT's by default."""
         return settings_of(self.run_settings, model)
 
-    def defaults(self) -> dict[str, Any]:
-        """Return the default settings of the task."""
-        return {"model": {"preset": self.preset}, "train": TRAIN | {"select_by": self.selection_metrics[0]}}
+    def defaults(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the planned settings of fine-tuning, or of training a head and its body from scratch."""
+        counts_tokens = "train.tokens_per_update" in plan.given
+        for name, value in TRAIN.items():
+            if not (counts_tokens and name == "examples_per_update"):
+                yield Default(f"train.{name}", value, "fine-tuning")
+        yield Default("train.select_by", self.selection_metrics[0], "the task's first metric")
+        model = plan.settings.model
+        if plan.settings.init_from is None and not hasattr(plan.settings, "vectors"):
+            rate = rules.two_digits(SCRATCH_RATE / model.width)
+            yield Default("train.learning_rate", rate, f"from scratch, width {model.width}")
 
     def prepare(self, settings: Settings, context: Context) -> "Prepared[ExampleSets]":
         """Return the examples encoded, and the model with its head."""

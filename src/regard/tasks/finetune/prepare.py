@@ -88,6 +88,7 @@ def prepare_examples(task: AnyHeadTask, settings: Settings, context: Context) ->
         tests=tests or {"valid": valid},
         report=report,
         data=sets,
+        baseline=task.baseline(sets.valid),
     )
 
 

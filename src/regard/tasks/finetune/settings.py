@@ -24,6 +24,9 @@ TRAIN: dict[str, Any] = {
 }
 """Training settings of fine-tuning, over the defaults of the schema."""
 
+SCRATCH_RATE = 0.064
+"""Peak learning rate of training a head and its body from scratch, times the width."""
+
 
 class TuningTrainSettings(TrainSettings):
     """Training settings with a batch size in examples."""

@@ -14,6 +14,7 @@ from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.objectives.language_model import LanguageObjective
 from regard.progress import SILENT, Progress
+from regard.tasks.baseline import token_baseline
 from regard.tasks.data import Prepared, TextTaskData
 from regard.tasks.declarations import Context
 from regard.tasks.embedding_init import fill_embeddings, freeze_embeddings
@@ -62,6 +63,7 @@ def prepare_language(settings: Settings, context: Context) -> Prepared[TextTaskD
             corpora_report(corpora) | {"window": window, "folder": str(folder)} | origin_facts(bundle)
         ),
         data=TextTaskData(settings, corpora, bundle, window, feed.updates_in(epoch=0)),
+        baseline=token_baseline(corpora.valid.read(0, min(len(corpora.valid), settings.validation.tokens))),
     )
 
 

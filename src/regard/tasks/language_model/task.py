@@ -1,6 +1,6 @@
 """The task `language-model`: running text in, a model that continues text out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,8 @@ from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.results import Completion, TextScore
 from regard.tasks.language_model.settings import LanguageSettings
+from regard.tasks.planning import rules
+from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord, ScoresRecord
 from regard.tasks.text.checks import text_checks
 from regard.tasks.text.records import TextReport
@@ -99,10 +101,21 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
         """Return the schema of a run."""
         return LanguageSettings[model]  # type: ignore[valid-type]
 
-    def defaults(self) -> dict[str, Any]:
-        """Return the settings of the plain command."""
-        train = {"patience": 8, "optimizer": "adamw", "weight_decay": 0.1, "betas": [0.9, 0.99], "warmup": 200}
-        return {"model": {"preset": "gpt-tiny"}, "train": train}
+    preset = "gpt-tiny"
+
+    def shape(self, plan: PlanInput) -> Iterable[Default]:
+        """Return a larger shape for a GPU."""
+        return rules.decoder_shape(plan)
+
+    def vocabulary_defaults(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the planned size of the vocabulary."""
+        return rules.vocabulary(plan)
+
+    def defaults(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the planned settings of a language model's training."""
+        yield from rules.training(plan, patience=4)
+        yield from rules.adamw(0.1, (0.9, 0.99), "language models")
+        yield from rules.dropout(plan, ("dropout", "embedding_dropout", "attention_dropout"))
 
     def prepare(self, settings: LanguageSettings[ModelSettings], context: Context) -> "Prepared[TextTaskData]":
         """Return the text tokenized, and the model."""

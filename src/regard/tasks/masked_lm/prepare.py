@@ -19,6 +19,7 @@ from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model, count_parameters
 from regard.objectives.masked_lm import MaskedObjective
 from regard.progress import Progress
+from regard.tasks.baseline import token_baseline
 from regard.tasks.data import Prepared, TextTaskData
 from regard.tasks.declarations import Context
 from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
@@ -95,6 +96,9 @@ def prepare_masked(settings: Settings, context: Context) -> Prepared[TextTaskDat
             corpora_report(corpora) | {"window": length, "folder": str(folder)} | origin_facts(bundle)
         ),
         data=TextTaskData(settings, corpora, bundle, length, feed.updates_in(epoch=0)),
+        baseline=token_baseline(
+            corpora.valid.read(0, min(len(corpora.valid), settings.validation.tokens)), "mlm_loss"
+        ),
     )
 
 

@@ -1,6 +1,6 @@
 """The task `masked-language-model`: running text in, a BERT-like text encoder out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,8 @@ from regard.tasks.declarations import (
 from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport
 from regard.tasks.masked_lm.settings import MaskedSettings
+from regard.tasks.planning import rules
+from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord, ScoresRecord
 from regard.tasks.text.checks import text_checks
 from regard.tasks.text.settings import CONTINUED_RATE
@@ -103,10 +105,22 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
         """Return the schema of a run."""
         return MaskedSettings[model]  # type: ignore[valid-type]
 
-    def defaults(self) -> dict[str, Any]:
-        """Return the settings of the plain command."""
-        train = {"optimizer": "adamw", "weight_decay": 0.01, "betas": [0.9, 0.999], "schedule": "linear"}
-        return {"model": {"preset": "bert-tiny"}, "train": train}
+    preset = "bert-tiny"
+
+    def shape(self, plan: PlanInput) -> Iterable[Default]:
+        """Return a larger shape for a GPU."""
+        return rules.encoder_shape(plan)
+
+    def vocabulary_defaults(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the planned size of the vocabulary."""
+        return rules.vocabulary(plan, largest=30_000)
+
+    def defaults(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the planned settings of a masked language model's training."""
+        yield from rules.training(plan, patience=4)
+        yield from rules.adamw(0.01, (0.9, 0.98), "BERT")
+        yield from rules.dropout(plan, ("dropout", "embedding_dropout", "attention_dropout"), most=0.1)
+        yield from rules.init_spread(plan)
 
     def prepare(self, settings: MaskedSettings[ModelSettings], context: Context) -> "Prepared[TextTaskData]":
         """Return the text tokenized and masked, and the model."""

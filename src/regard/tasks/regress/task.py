@@ -36,6 +36,9 @@ from regard.tasks.regress.settings import RegressSettings
 
 KINDS: tuple[Kind, ...] = ("causal-lm", "encoder", "bidirectional-lm", "embeddings")
 
+NO_CORRELATION = 0.02
+"""Rank correlation below which predictions say nothing about the numbers."""
+
 
 class Regress(TextHeadTask[RegressFacts, Regressor]):
     """Text regression, and similarity of text pairs."""
@@ -77,6 +80,10 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
     )
     init_from = InitFrom({kind: FINE_TUNING_RATES[kind] for kind in KINDS}, has_new_head=True)
     is_number = True
+
+    def baseline(self, examples: Sequence[LabeledRow]) -> dict[str, float]:
+        """Return the rank correlation of nearly constant predictions."""
+        return {"spearman": NO_CORRELATION}
 
     def label_counts(self, examples: Sequence[LabeledRow]) -> Counter[str]:
         """Return no counts: numbers are not labels."""

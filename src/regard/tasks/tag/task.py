@@ -93,6 +93,14 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
             return Counter(span.kind for each in examples for span in entities(each.tags))
         return Counter(tag for each in examples for tag in each.tags)
 
+    def baseline(self, examples: Sequence[TaggedRow]) -> dict[str, float]:
+        """Return the word accuracy of always predicting the most frequent tag, and the F1 of spans: 0."""
+        counts = Counter(tag for each in examples for tag in each.tags)
+        if not counts:
+            return {}
+        accuracy = {"accuracy": max(counts.values()) / counts.total()}
+        return {"f1": 0.0} | accuracy if marks_spans(iter(counts)) else accuracy
+
     def labels(self, train: Sequence[TaggedRow], name: str) -> list[str]:
         """Return the tags, in order: B- and I- of every kind of span, even if only one occurs."""
         tags = {tag for each in train for tag in each.tags}

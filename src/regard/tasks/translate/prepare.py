@@ -31,6 +31,7 @@ from regard.objectives.mask_predict import MaskedTranslationObjective
 from regard.objectives.settings import MaskedTranslationObjectiveSettings
 from regard.objectives.translation import TranslationObjective
 from regard.progress import SILENT, Progress
+from regard.tasks.baseline import token_baseline
 from regard.tasks.data import EvalSet, Prepared, RawPairs, TranslationData, translation_tokenizers
 from regard.tasks.declarations import Context
 from regard.tasks.embedding_init import fill_embeddings, freeze_embeddings
@@ -103,6 +104,7 @@ def prepare_pairs(data: TranslationData, machine: Machine) -> Prepared[Translati
         tests=test_sets(data),
         report=report,
         data=data,
+        baseline=token_baseline(data.valid_encoded.target.ids),
     )
 
 

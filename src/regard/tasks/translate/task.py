@@ -1,6 +1,6 @@
 """The task `translate`: sentence pairs in, a translator out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,10 @@ from regard.tasks.declarations import (
     Wording,
 )
 from regard.tasks.evaluation import Evaluation, Values, decoding_words
+from regard.tasks.planning import rules
+from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord, ScoresRecord
+from regard.tasks.translate.planning import translator_defaults, translator_shape
 from regard.tasks.translate.records import PairReport, TranslateFacts
 from regard.tasks.translate.results import PairScore, Translation
 from regard.tasks.translate.schema import translate_settings
@@ -122,9 +125,19 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
         """Return the schema of a run: beam search or mask-predict, by the model's family."""
         return translate_settings(model)
 
-    def defaults(self) -> dict[str, Any]:
-        """Return the settings of the plain command."""
-        return {"model": {"preset": "transformer-small"}, "train": {"patience": 8}}
+    preset = "transformer-small"
+
+    def shape(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the depth: as many updates as a device affords."""
+        return translator_shape(plan)
+
+    def vocabulary_defaults(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the planned size of the vocabulary."""
+        return rules.vocabulary(plan)
+
+    def defaults(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the planned settings of a translator's training."""
+        return translator_defaults(plan)
 
     def prepare(self, settings: PairRunSettings[ModelSettings], context: Context) -> "Prepared[TranslationData]":
         """Return the pairs cleaned and encoded, and the model."""

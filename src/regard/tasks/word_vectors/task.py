@@ -88,9 +88,7 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
         """Return the schema of a run."""
         return VectorSettings[model]  # type: ignore[valid-type]
 
-    def defaults(self) -> dict[str, Any]:
-        """Return the settings of the plain command."""
-        return {"model": {"preset": "skip-gram"}}
+    preset = "skip-gram"
 
     def prepare(self, settings: VectorSettings[ModelSettings], context: Context) -> "Prepared[PreparedWords]":
         """Return the text as word ids, and the two matrices."""
@@ -106,7 +104,8 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
         from regard.training.word2vec.trainer import VectorTrainer
 
         assert isinstance(settings.model, WordVectorSettings)
-        named.pop("width")
+        for name in ("width", "started"):
+            named.pop(name)
         feed: Any = prepared.feed
         return VectorTrainer(
             prepared.bundle.model, feed, settings.objective, *parts, algorithm=settings.model.algorithm, **named

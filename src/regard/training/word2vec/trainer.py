@@ -16,8 +16,9 @@ from regard.models.word_vectors import WordVectorTables
 from regard.objectives.settings import VectorObjectiveSettings
 from regard.objectives.word2vec import keep_probabilities
 from regard.training.device.machine import Machine
+from regard.training.hooks import Hooks
 from regard.training.interrupt import catching_interrupts
-from regard.training.loop import Hooks, Reason
+from regard.training.loop import Reason
 from regard.training.parallel.process_group import ProcessGroup
 from regard.training.saved import StateRecord, checked_state
 from regard.training.seeds import derived_seed

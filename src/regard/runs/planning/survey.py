@@ -1,0 +1,83 @@
+"""Survey of training data: rows and characters, estimated from sizes of files and a sample of their beginning."""
+
+import gzip
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from regard import miniature
+from regard.errors import RegardError
+from regard.tasks.planning.inputs import Survey
+
+SAMPLE = 2**20
+"""Bytes read at the beginning of a file."""
+SUFFIXES = (".txt", ".md", ".jsonl")
+MINIATURE = "miniature:"
+MINIATURE_ROWS = 100_000
+"""Rows of the miniature world where no number of them is given."""
+SAMPLED = 100
+
+
+def survey(source: Any) -> Survey | None:
+    """Return the size of a source of training data; None: it cannot be read, or is not a file."""
+    with suppress(OSError, EOFError, zlib.error, RegardError):
+        limit = getattr(source, "max_rows", None)
+        if getattr(source, "source", None) is not None:
+            rows, characters = _sizes([Path(source.source)], limit)
+            _, others = _sizes([Path(source.target)], limit)
+            return Survey(rows, characters + others, sides=2)
+        sides = 2 if "source_column" in type(source).model_fields else 1
+        paths = getattr(source, "paths", None) or (source.path,)
+        if any(str(path).startswith(MINIATURE) for path in paths):
+            return _miniature(str(paths[0]), limit, sides)
+        rows, characters = _sizes(_files(paths), limit)
+        return Survey(rows, characters, sides) if rows else None
+    return None
+
+
+def _files(paths: Iterable[str]) -> list[Path]:
+    """Return the files of paths, those in folders too."""
+    files: list[Path] = []
+    for path in map(Path, paths):
+        inside = sorted(each for each in path.rglob("*") if each.name.removesuffix(".gz").endswith(SUFFIXES))
+        files += inside if path.is_dir() else [path]
+    return files
+
+
+def _sizes(files: Iterable[Path], limit: int | None) -> tuple[int, int]:
+    """Return the rows and characters of files together, at most so many rows of them."""
+    rows = characters = 0.0
+    for file in files:
+        sample, whole = _sample(file)
+        share = whole / max(1, len(sample))
+        rows += share * (sample.count(b"\n") + (share == 1 and not sample.endswith(b"\n")))
+        characters += share * len(sample.decode("utf-8", "ignore"))
+    if limit is not None and rows > limit:
+        rows, characters = limit, characters * limit / rows
+    return round(rows), round(characters)
+
+
+def _sample(path: Path) -> tuple[bytes, int]:
+    """Return the beginning of a file, and the number of all its bytes, unpacked; of a .gz file about."""
+    size = path.stat().st_size
+    with path.open("rb") as raw:
+        if raw.read(2) != b"\x1f\x8b":
+            raw.seek(0)
+            return raw.read(SAMPLE), size
+        raw.seek(0)
+        with gzip.GzipFile(fileobj=raw) as unpacked:
+            sample = unpacked.read(SAMPLE)
+            is_whole = not unpacked.read(1)
+            return sample, len(sample) if is_whole else round(len(sample) * size / max(1, raw.tell()))
+
+
+def _miniature(path: str, limit: int | None, sides: int) -> Survey:
+    """Return the size of a part of the miniature world, from a few of its rows."""
+    rows, split = limit or MINIATURE_ROWS, path.removeprefix(MINIATURE)
+    if sides == 2:
+        sample = [pair.source + pair.target for pair in miniature.pairs(split, SAMPLED)]
+    else:
+        sample = list(miniature.documents("train", SAMPLED))
+    return Survey(rows, round(rows * sum(map(len, sample)) / len(sample)), sides)

@@ -1,0 +1,1 @@
+"""Planned defaults: settings that follow from data, model and device by stated rules."""

@@ -1,0 +1,84 @@
+"""What plans are made of: statistics of the data, the model's size, the device, and what the user has set."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Size of the training data before it is tokenized, in part estimated from its beginning."""
+
+    rows: int
+    """Pairs, examples, or lines of running text."""
+    characters: int
+    """Characters of text, of both sides together where there are two."""
+    sides: int = 1
+    """2 for pairs of a source and a target text."""
+
+
+@dataclass(frozen=True)
+class Default:
+    """A planned value of a setting, and the reason for it in a few words."""
+
+    setting: str
+    value: Any
+    reason: str
+
+
+@dataclass(frozen=True)
+class PlanInput:
+    """All that a plan follows from; rules are pure functions of it."""
+
+    settings: Any
+    """The settings of the run so far: what is set, and the schema's defaults."""
+    given: frozenset[str]
+    """Names of the settings that a user, a recipe or a preset has set."""
+    survey: Survey | None
+    """None: the data cannot be surveyed, so that nothing is planned from its size."""
+    device: str = "cpu"
+    """cpu, cuda or mps."""
+    parameters: int = 0
+    """Parameters of the model; 0 while they are not known yet."""
+
+    @property
+    def is_gpu(self) -> bool:
+        """True for a device on which many updates are affordable."""
+        return self.device == "cuda"
+
+    @property
+    def is_bounded(self) -> bool:
+        """True if the user or a recipe says how long the run is."""
+        return bool(self.given & {"train.steps", "train.epochs"})
+
+    def value(self, setting: str, defaults: Iterable[Default]) -> Any:
+        """Return the value of a setting: as given, else as planned, else the schema's."""
+        plans = {each.setting: each.value for each in defaults}
+        if setting in plans and setting not in self.given:
+            return plans[setting]
+        value = self.settings
+        for part in setting.split("."):
+            value = getattr(value, part)
+        return value
+
+    @property
+    def tokens(self) -> int:
+        """Estimated tokens of an epoch: of the target side, where there are two."""
+        if self.survey is None:
+            return 0
+        text = getattr(self.settings, "text", None)
+        return max(1, round(self.survey.characters / self.survey.sides / characters_per_token(text)))
+
+    @property
+    def tokens_per_parameter(self) -> float | None:
+        """Tokens of an epoch for each parameter of the model; None: not known."""
+        return self.tokens / self.parameters if self.survey and self.parameters else None
+
+
+def characters_per_token(text: Any) -> float:
+    """Return the mean length of a token of natural text; a rule of thumb by kind and size of the vocabulary."""
+    kind = getattr(text, "kind", "word")
+    if kind == "char":
+        return 1.0
+    return 6.0 if kind == "word" else max(1.5, 0.45 * log(text.size) - 0.3)

@@ -1,0 +1,231 @@
+"""Rules of planned defaults that tasks share; each is a function of a `PlanInput` with a reason for its value.
+
+The constants were chosen on Multi30k, tiny Shakespeare, Wikipedia and the miniature world (benchmarks/RESULTS.md).
+"""
+
+import math
+from collections.abc import Iterator
+
+from regard.tasks.planning.inputs import Default, PlanInput
+
+PRE_NORM_RATE = 0.5
+"""Peak learning rate of Adam times the width, for norms before the sums."""
+POST_NORM = 0.5
+"""Factor on it for norms after the sums."""
+RECURRENT_RATE, RECURRENT_WIDTH = 1.6e-3, 512
+"""Peak learning rate of recurrent cells of this width; it falls with the width to the power of 2/3."""
+CONVOLUTIONAL = 0.75
+"""Factor on the rate of a Transformer, for convolutions."""
+HIGHEST_RATE = 5e-3
+REFERENCE_UPDATE, UPDATE_POWER = 8192, 0.15
+"""Tokens of an update at which these rates hold, and the power of an update's size by which they grow."""
+DEEP = 12
+"""Layers above which the rate falls with the square root of the depth."""
+
+SMALL_TEXT, SMALL_TEXT_VOCABULARY = 3.6e6, 8000
+"""Characters of training text, and the vocabulary that suits them: below, it falls with the power 0.7; above, it
+grows with 0.25."""
+MEDIUM_EPOCH = 460_000
+"""Tokens of an epoch whose updates have `REFERENCE_UPDATE` tokens on a GPU; they grow with the square root."""
+OPEN_END = 10_000_000
+"""Updates of a run that the clock ends."""
+WARMUP, POST_NORM_WARMUP = 600, 1500
+"""Updates of the warm-up of a long run; norms after the sums need a longer one."""
+GPU_FLOPS, CPU_FLOPS, SHORTEST_UPDATE = 2e14, 8e10, 0.01
+"""Arithmetic of training in a second, about, and the seconds of the shortest update on a GPU."""
+
+
+def two_digits(value: float) -> float:
+    """Return a value rounded to two significant digits."""
+    return float(f"{value:.2g}")
+
+
+def _amount(count: float) -> str:
+    """Return a large number in words: 11.3 M."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f}"
+
+
+def sizes(plan: PlanInput) -> str:
+    """Return the sizes of data and model in words."""
+    return f"{_amount(plan.tokens)} tokens an epoch, {_amount(plan.parameters)} parameters"
+
+
+def training(plan: PlanInput, patience: int) -> Iterator[Default]:
+    """Plan size, rate and number of updates, the average of the weights, and what the machine does for speed."""
+    size = list(update_size(plan))
+    tokens_per_update = int(plan.value("train.tokens_per_update", size))
+    end = list(length(plan, tokens_per_update, patience))
+    steps, minutes = int(plan.value("train.steps", end)), plan.settings.train.minutes
+    if minutes is not None:
+        steps = min(steps, _updates_within(plan, 60 * minutes, tokens_per_update))
+    yield from size
+    yield from peak_rate(plan, tokens_per_update)
+    yield from end
+    yield from average(plan, steps)
+    yield from machine(plan, steps, tokens_per_update)
+
+
+def vocabulary(plan: PlanInput, smallest: int = 300, largest: int = 50_000) -> Iterator[Default]:
+    """Plan the size of a subword vocabulary from the amount of text."""
+    text = plan.settings.text
+    if plan.survey is None or text.kind not in ("bpe", "wordpiece", "unigram") or plan.settings.init_from is not None:
+        return
+    ratio = plan.survey.characters / SMALL_TEXT
+    size = SMALL_TEXT_VOCABULARY * ratio ** (0.7 if ratio < 1 else 0.25)
+    size = int(two_digits(min(largest, max(smallest, size))))
+    yield Default("text.size", size, f"{_amount(plan.survey.characters)} characters of text")
+
+
+def update_size(plan: PlanInput) -> Iterator[Default]:
+    """Plan the tokens of an update: a power of two that grows with the square root of the data."""
+    if plan.survey is None:
+        return
+    wanted = REFERENCE_UPDATE * math.sqrt(plan.tokens / MEDIUM_EPOCH) * (1 if plan.is_gpu else 0.25)
+    fewest, most = (1024, 65_536) if plan.is_gpu else (512, 4096)
+    tokens = min(most, max(fewest, 2 ** round(math.log2(max(1.0, wanted)))))
+    yield Default("train.tokens_per_update", tokens, f"{_amount(plan.tokens)} tokens an epoch, on {plan.device}")
+
+
+def peak_rate(plan: PlanInput, tokens_per_update: int) -> Iterator[Default]:
+    """Plan the peak learning rate from width, depth, order of norms and size of an update."""
+    model = plan.settings.model
+    train = plan.settings.train
+    if plan.settings.init_from is not None or train.schedule == "transformer" or train.optimizer == "sgd":
+        return
+    family, width = model.family, int(getattr(model, "cell_width", model.width))
+    if family in ("recurrent", "recurrent-lm", "elmo"):
+        rate = RECURRENT_RATE * (RECURRENT_WIDTH / width) ** (2 / 3)
+        words = f"recurrent cells {width} wide"
+    else:
+        order = getattr(model, "norm_order", "pre")
+        rate = PRE_NORM_RATE / width * (POST_NORM if order == "post" else 1)
+        rate *= CONVOLUTIONAL if family == "convolutional" else 1
+        depth = max(int(getattr(model, name, 0)) for name in ("layers", "encoder_layers", "decoder_layers"))
+        rate *= math.sqrt(DEEP / depth) if depth > DEEP else 1
+        words = f"width {width}" + (f", {depth} layers" if depth else "") + (f", {order}-norm" if depth else "")
+    rate = min(HIGHEST_RATE, rate * (tokens_per_update / REFERENCE_UPDATE) ** UPDATE_POWER)
+    yield Default("train.learning_rate", two_digits(rate), f"{words}, updates of {_amount(tokens_per_update)} tokens")
+
+
+def length(plan: PlanInput, tokens_per_update: int, patience: int) -> Iterator[Default]:
+    """Plan the schedule, the end of the run, its warm-up and its validations."""
+    train = plan.settings.train
+    per_epoch = max(1, round(plan.tokens / tokens_per_update)) if plan.survey else 0
+    steps = train.steps
+    if train.minutes is not None:
+        steps = _updates_within(plan, 60 * train.minutes, tokens_per_update)
+        reason = f"{train.minutes:g} minutes are some {_amount(steps)} updates"
+        yield Default("train.steps", OPEN_END, reason)
+        yield Default("train.schedule", "wsd", reason)
+    elif plan.is_bounded:
+        steps = math.ceil(train.epochs * per_epoch) if train.epochs and per_epoch else steps
+        reason = f"{_amount(steps)} updates are given"
+        yield Default("train.schedule", "cosine", reason)
+    else:
+        if plan.survey:
+            epochs = min(400.0, max(10.0, 150 * math.sqrt(1e6 / plan.tokens)))
+            steps = max(1000, math.ceil(epochs * per_epoch))
+            yield Default("train.steps", steps, f"a limit of {epochs:.0f} epochs; validation ends the run")
+        reason = "validation ends the run"
+        yield Default("train.schedule", "wsd", reason)
+        yield Default("train.patience", patience, reason)
+    yield Default("train.warmup", min(_warmup(plan), max(1, steps // 10)), reason)
+    every = min(500, max(100, 4 * per_epoch) if per_epoch else 500, max(1, steps // 12))
+    yield Default("train.validate_every", every, f"{per_epoch:,} updates an epoch" if per_epoch else reason)
+
+
+def _warmup(plan: PlanInput) -> int:
+    """Return the updates of a warm-up in a long run."""
+    return POST_NORM_WARMUP if getattr(plan.settings.model, "norm_order", "pre") == "post" else WARMUP
+
+
+def _updates_within(plan: PlanInput, seconds: float, tokens_per_update: int) -> int:
+    """Return about how many updates a device takes in a time."""
+    flops, shortest = (GPU_FLOPS, SHORTEST_UPDATE) if plan.is_gpu else (CPU_FLOPS, 0.0)
+    return max(10, round(seconds / max(shortest, 6 * max(1, plan.parameters) * tokens_per_update / flops)))
+
+
+def average(plan: PlanInput, steps: int) -> Iterator[Default]:
+    """Plan an exponential moving average of the weights, over an eighth of a run that is long enough for one."""
+    decay = 1 - 1 / min(1000, max(50, steps // 8))
+    is_short = plan.is_bounded and steps < 4000
+    yield Default("train.ema_decay", 0.0 if is_short else round(decay, 4), f"{_amount(steps)} updates at most")
+
+
+def dropout(plan: PlanInput, names: tuple[str, ...], most: float = 0.3) -> Iterator[Default]:
+    """Plan the rates of dropout from the tokens of data for each parameter."""
+    ratio = plan.tokens_per_parameter
+    if ratio is None or plan.settings.init_from is not None:
+        return
+    rate = 0.1 + 0.12 * math.log10(1.5 / ratio) - (0 if plan.is_gpu else 0.05)
+    rate = round(min(most, max(0.0, rate)) / 0.05) * 0.05
+    for name in names:
+        is_slow = name == "attention_dropout" and not plan.is_gpu  # it leaves the fused kernel on a CPU
+        if hasattr(plan.settings.model, name) and not is_slow:
+            yield Default(f"model.{name}", round(rate, 2), sizes(plan))
+
+
+def init_spread(plan: PlanInput) -> Iterator[Default]:
+    """Plan the standard deviation of initial weights, sqrt(2 / 5D) (Nguyen and Salazar, 2019)."""
+    model = plan.settings.model
+    if hasattr(model, "init_std") and plan.settings.init_from is None:
+        yield Default("model.init_std", two_digits(math.sqrt(0.4 / model.width)), f"width {model.width}")
+
+
+def adamw(weight_decay: float, betas: tuple[float, float], kind: str) -> Iterator[Default]:
+    """Plan Adam with decoupled weight decay, as models of a kind are trained."""
+    yield Default("train.optimizer", "adamw", kind)
+    yield Default("train.weight_decay", weight_decay, kind)
+    yield Default("train.betas", list(betas), kind)
+
+
+SHAPES = ((2_000_000, 384, 6), (50_000_000, 512, 8), (math.inf, 768, 12))
+"""Tokens of an epoch up to which a GPU trains a stack of this width and depth, if no preset is chosen."""
+
+
+def decoder_shape(plan: PlanInput) -> Iterator[Default]:
+    """Plan the shape of a language model on a GPU."""
+    yield from _shape(plan)
+    if plan.is_gpu and plan.survey is not None:
+        yield Default("model.max_positions", 256 if plan.tokens < SHAPES[0][0] else 512, "the length of the text")
+
+
+def encoder_shape(plan: PlanInput) -> Iterator[Default]:
+    """Plan the shape of a text encoder on a GPU."""
+    yield from _shape(plan)
+
+
+def _shape(plan: PlanInput) -> Iterator[Default]:
+    if not plan.is_gpu or plan.survey is None:
+        return
+    width, layers = next((width, layers) for tokens, width, layers in SHAPES if plan.tokens <= tokens)
+    reason = f"{_amount(plan.tokens)} tokens an epoch, on a GPU"
+    for name, value in {
+        "width": width,
+        "layers": layers,
+        "heads": width // 64,
+        "feed_forward_width": 4 * width,
+    }.items():
+        yield Default(f"model.{name}", value, reason)
+
+
+WORTH_COMPILING, COMPILABLE = 30_000_000, ("transformer", "gpt", "bert", "mask-predict")
+"""Parameters from which a run on a GPU gains more from compiled blocks than it waits for them, and their families."""
+SHORT_RUN = 120.0
+"""Seconds of training below which a run does not wait for compilation."""
+
+
+def machine(plan: PlanInput, steps: int, tokens_per_update: int) -> Iterator[Default]:
+    """Plan compiled blocks and a residual stream in bf16 for large models on a GPU."""
+    is_large = plan.parameters >= WORTH_COMPILING and plan.settings.model.family in COMPILABLE
+    is_long = steps >= _updates_within(plan, SHORT_RUN, tokens_per_update)
+    if (minutes := plan.settings.train.minutes) is not None:
+        is_long = 60 * minutes >= 2 * SHORT_RUN
+    if plan.is_gpu and is_large and is_long:
+        reason = f"{_amount(plan.parameters)} parameters on {plan.device}, a long run"
+        yield Default("machine.compile", True, reason)
+        if plan.settings.machine.precision != "fp32":
+            yield Default("machine.bf16_residual", True, reason)

@@ -1,0 +1,43 @@
+"""Planned defaults of translators."""
+
+from collections.abc import Iterator
+
+from regard.tasks.planning import rules
+from regard.tasks.planning.inputs import Default, PlanInput
+
+PATIENCE = 6
+"""Validations without a better score before the rate falls; BLEU is noisy."""
+R_DROP = 2.5
+SCARCE, SCANTY = 0.1, 0.5
+"""Tokens of an epoch for each parameter below which a model needs all the regularization there is, and some of it."""
+BLEU_SENTENCES = {"cuda": 1000}
+"""Validation sentences that are translated each time on a GPU."""
+
+
+def translator_shape(plan: PlanInput) -> Iterator[Default]:
+    """Plan the depth of a small Transformer: on a CPU, a shallow one takes more updates in the same time."""
+    layers, reason = (5, "a GPU") if plan.is_gpu else (2, f"training on {plan.device}")
+    yield Default("model.encoder_layers", layers, reason)
+    yield Default("model.decoder_layers", layers, reason)
+    if not plan.is_gpu:
+        yield Default("model.feed_forward_width", 512, reason)
+
+
+def translator_defaults(plan: PlanInput) -> Iterator[Default]:
+    """Plan regularization, optimization and validation of a translator."""
+    settings, ratio = plan.settings, plan.tokens_per_parameter
+    yield from rules.training(plan, PATIENCE)
+    yield from rules.dropout(plan, ("dropout", "embedding_dropout"))
+    sizes = rules.sizes(plan)
+    if ratio is not None and settings.text.kind == "bpe":
+        rate = 0.1 if ratio < SCARCE else 0.05 if ratio < SCANTY else 0.0
+        yield Default("text.dropout", rate, sizes)
+        if settings.model.family == "mask-predict":
+            yield Default("text.target_dropout", 0.0, "targets predicted in parallel need one segmentation")
+    is_affordable = plan.is_gpu and settings.model.family == "transformer" and settings.init_from is None
+    if is_affordable and ratio is not None and ratio < SCARCE:
+        yield Default("objective.r_drop", R_DROP, sizes)
+    sentences = BLEU_SENTENCES.get(plan.device, settings.validation.bleu_sentences)
+    yield Default("validation.bleu_sentences", sentences, f"on {plan.device}")
+    if plan.is_gpu and plan.value("validation.bleu_sentences", ()) != 0:
+        yield Default("train.select_by", "bleu", "it is what a translator is for")

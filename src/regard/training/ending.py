@@ -1,0 +1,96 @@
+"""The end of a run: when the rate of the schedule wsd (warm-up, stable, decay) falls, and the last update."""
+
+import math
+import time
+
+from regard.training.settings import TrainSettings
+from regard.training.state import LoopState
+
+FALL = 0.25
+"""Updates of the fall, as a fraction of those before it (Hägele et al., 2024: a fifth of the whole run suffices)."""
+RESERVE, SCORINGS = 0.03, 3.0
+"""Time kept for final scores: a fraction of the limit, and so many times the slowest validation."""
+MOST_RESERVED = 0.3
+"""The largest fraction of the limit that is kept for scores."""
+
+
+class Ending:
+    """Decides when the rate falls, from validations, the number of updates, and the clock."""
+
+    def __init__(self, settings: TrainSettings, started: float | None = None) -> None:
+        self.settings = settings
+        self.earlier = 0.0
+        """Seconds used by earlier sessions of the run."""
+        self.started = time.monotonic() if started is None else started
+        self.slowest = 0.0
+        """Seconds of the slowest validation."""
+        self.pace: float | None = None
+        """Seconds of an update, validations excluded; None: not measured yet."""
+
+    def measure(self, seconds: float) -> None:
+        """Take in the mean duration of the latest updates."""
+        self.pace = seconds if self.pace is None else 0.5 * (self.pace + seconds)
+
+    @property
+    def used(self) -> float:
+        """Seconds used since the run began, by all sessions."""
+        return self.earlier + time.monotonic() - self.started
+
+    @property
+    def left(self) -> float:
+        """Seconds left for training, with those for final scores kept back."""
+        limit = 60 * (self.settings.minutes or math.inf)
+        reserve = min(MOST_RESERVED * limit, max(RESERVE * limit, SCORINGS * self.slowest))
+        return limit - self.used - reserve
+
+    def last_step(self, state: LoopState) -> int:
+        """Return the number of the last update, as far as it is known."""
+        steps = self.settings.steps
+        return steps if state.decay_from is None else min(steps, state.decay_from + state.decay_steps)
+
+    def is_over(self, state: LoopState) -> bool:
+        """Return True if the last update is done, or early stopping ends the run."""
+        settings = self.settings
+        stops_early = settings.schedule != "wsd" and bool(settings.patience) and state.stale >= settings.patience
+        return stops_early or state.step >= self.last_step(state)
+
+    def reason_to_fall(self, state: LoopState) -> str:
+        """Return why the rate falls from here on; empty: it does not."""
+        settings, length = self.settings, fall_length(state.step)
+        if settings.schedule != "wsd" or state.decay_from is not None:
+            return ""
+        if settings.patience and state.stale >= settings.patience:
+            return f"validation has not improved since step {state.best_step:,}"
+        if state.step + length >= settings.steps:
+            return f"the limit is {settings.steps:,} updates"
+        if settings.minutes is not None and self.pace is not None and self._time_of(length) >= self.left:
+            return f"{settings.minutes:g} minutes are nearly up"
+        return ""
+
+    def begin_fall(self, state: LoopState) -> None:
+        """Decide that the rate falls after the current update."""
+        state.decay_from = state.step
+        state.decay_steps = min(fall_length(state.step), self.settings.steps - state.step)
+
+    def is_late(self, state: LoopState) -> bool:
+        """Return True if the time left is too short for the rest of the fall by a tenth."""
+        if self.settings.minutes is None or self.pace is None or state.decay_from is None:
+            return False
+        rest = self.last_step(state) - state.step
+        return rest > 1 and 0.9 * self._time_of(rest) > self.left
+
+    def shorten(self, state: LoopState) -> None:
+        """Make the rest of the fall shorter by a third."""
+        assert state.decay_from is not None
+        rest = self.last_step(state) - state.step
+        state.decay_steps = state.step - state.decay_from + max(1, 2 * rest // 3)
+
+    def _time_of(self, updates: int) -> float:
+        """Return the seconds that updates take with their validations, at the measured pace."""
+        every = self.settings.validate_every
+        return updates * (self.pace or 0.0) + (1 + int(updates / max(1, every))) * self.slowest
+
+
+def fall_length(step: int) -> int:
+    """Return the updates of a fall that begins after a step."""
+    return max(1, math.ceil(FALL * step))

@@ -1,0 +1,115 @@
+"""The state of a training that can be saved, rolled back to, and begun anew."""
+
+import time
+from abc import ABC, abstractmethod
+
+from torch import nn
+
+from regard.checkpoint.bundle import TrainingState
+from regard.objectives.loss import Objective
+from regard.progress import Bar
+from regard.training.device.cuda_graphs import build_gradients
+from regard.training.device.machine import Machine
+from regard.training.divergence import Divergence, recover, restarted
+from regard.training.ema import Ema, copies, fill
+from regard.training.ending import Ending
+from regard.training.hooks import Hooks
+from regard.training.metrics_window import MetricsWindow
+from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
+from regard.training.parallel.process_group import ProcessGroup
+from regard.training.saved import saved_snapshot
+from regard.training.settings import TrainSettings
+from regard.training.snapshot import Snapshot
+from regard.training.standstill import way_out
+from regard.training.state import LoopState
+from regard.training.validation_line import ValidationLine
+
+
+class Recoverable(ABC):
+    """Weights, optimizer, average and progress of a training."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        objective: Objective,
+        settings: TrainSettings,
+        machine: Machine,
+        hooks: Hooks,
+        team: ProcessGroup | None,
+        started: float | None,
+    ) -> None:
+        self.model = model.to(machine.device)
+        self.settings, self.machine, self.hooks, self.team = settings, machine, hooks, team or ProcessGroup()
+        self.optimizer = build_optimizer(self.model, settings)
+        self.gradients = build_gradients(self.model, objective, machine)
+        self.average, self.state = Ema(self.model, settings.ema_decay), LoopState()
+        self.ending = Ending(settings, started)
+        self._window, self._clock = MetricsWindow(machine.device), time.perf_counter()
+        self._last_good: Snapshot | None = None
+        self._line = ValidationLine()
+
+    @abstractmethod
+    def _rewind(self) -> None:
+        """Iterate over updates from the current position."""
+
+    def restore(self, training: TrainingState) -> None:
+        """Resume from a saved state; the model holds the weights that were saved with it."""
+        self._load(saved_snapshot(training, self.average, self.settings))
+        self.ending.earlier = self.state.clock
+
+    def _save(self, value: float | None = None) -> None:
+        """Save a checkpoint, and make it the state to roll back to."""
+        self.state.clock = round(self.ending.used, 3)
+        self._last_good = self._snapshot()
+        with self.average.applied():
+            self.hooks.save(self.state, self._last_good.training_state(), value)
+        self._clock = time.perf_counter()  # validation and saving do not count as training time
+
+    def _roll_back(self, divergence: Divergence, bar: Bar) -> None:
+        """Return to the last good state with a lower rate or a skipped update, and save that, in case of a kill."""
+        assert self._last_good is not None, "run takes the first snapshot"
+        if divergence.restarts:
+            self._restart(divergence, bar)
+            return
+        failed = self.state
+        good = LoopState.from_plain(self._last_good.loop)
+        message = recover(divergence, failed, good, self.settings)
+        self._load(self._last_good)
+        self.state = good
+        self._rewind()
+        bar.advance(good.step - failed.step)
+        self.hooks.forget(good.step)
+        self._save()
+        self.hooks.record({"step": good.step, "returned_from": failed.step, "rate_factor": good.rate_factor})
+        self.hooks.progress.warn(message)
+
+    def _restart(self, divergence: Divergence, bar: Bar) -> None:
+        """Begin anew with untrained weights and half the rate, and save that, in case of a kill."""
+        assert self.hooks.untrained is not None, "only then a model is watched for this"
+        failed = self.state
+        self.state, message = restarted(failed, self.settings, divergence.message, way_out(self.settings))
+        self.gradients.clear()
+        self.model.load_state_dict(self.hooks.untrained().state_dict())
+        self.optimizer.state.clear()
+        self.average.reset()
+        self._window = MetricsWindow(self.machine.device)
+        self._rewind()
+        bar.advance(-failed.step)
+        self._line.begin(0)
+        self.hooks.forget(0)
+        self._save()
+        self.hooks.drop_older()
+        self.hooks.record({"step": 0, "returned_from": failed.step, "rate_factor": self.state.rate_factor})
+        self.hooks.progress.warn(message)
+
+    def _snapshot(self) -> Snapshot:
+        weights, average = copies(self.average.parameters), copies(self.average.values)
+        optimizer = copies(optimizer_tensors(self.model, self.optimizer))
+        return Snapshot(weights, average, optimizer, self.state.plain(), self._window.plain(self.team))
+
+    def _load(self, snapshot: Snapshot) -> None:
+        fill(self.average.parameters, snapshot.weights)
+        fill(self.average.values, snapshot.average)
+        restore_optimizer(self.model, self.optimizer, snapshot.optimizer)
+        self.state = LoopState.from_plain(snapshot.loop)
+        self._window = MetricsWindow.from_plain(snapshot.window, self.machine.device, self.team)

@@ -1,0 +1,99 @@
+"""The end of a run of schedule wsd: by validation, by the number of updates, and by the clock."""
+
+import pytest
+import torch
+
+from regard.training.ending import Ending, fall_length
+from regard.training.settings import TrainSettings
+from regard.training.state import LoopState
+from scene import Scene
+
+
+def ending_of(monkeypatch, used=0.0, **settings):
+    monkeypatch.setattr("regard.training.ending.time.monotonic", lambda: used)
+    return Ending(TrainSettings(**{"schedule": "wsd", "steps": 10_000} | settings), started=0.0)
+
+
+def test_the_rate_falls_once_validation_has_stopped_improving(monkeypatch):
+    ending = ending_of(monkeypatch, patience=3)
+    assert ending.reason_to_fall(LoopState(step=400, stale=2)) == ""
+    state = LoopState(step=400, stale=3, best_step=100)
+    assert ending.reason_to_fall(state) == "validation has not improved since step 100"
+    ending.begin_fall(state)
+    assert (state.decay_from, state.decay_steps, ending.last_step(state)) == (400, 100, 500)
+    assert ending.reason_to_fall(state) == "" and not ending.is_over(state)
+    state.step = 500
+    assert ending.is_over(state)
+
+
+def test_a_number_of_updates_ends_with_the_fall(monkeypatch):
+    ending = ending_of(monkeypatch, steps=1000)
+    assert ending.reason_to_fall(LoopState(step=799)) == ""
+    state = LoopState(step=800)
+    assert ending.reason_to_fall(state) == "the limit is 1,000 updates"
+    ending.begin_fall(state)
+    assert ending.last_step(state) == 1000
+
+
+def test_the_clock_leaves_time_for_the_fall_and_the_scores(monkeypatch):
+    ending = ending_of(monkeypatch, used=300.0, minutes=10, validate_every=500)
+    assert ending.reason_to_fall(LoopState(step=1000)) == ""  # nothing is measured yet
+    ending.measure(0.3)
+    ending.slowest = 10.0
+    assert ending.left == pytest.approx(600 - 300 - 30)
+    assert ending.reason_to_fall(LoopState(step=1000)) == ""  # 250 updates and a validation take 85 seconds
+    state = LoopState(step=4000)
+    assert ending.reason_to_fall(state) == "10 minutes are nearly up"
+    ending.begin_fall(state)
+    assert ending.is_late(state)
+    ending.shorten(state)
+    assert state.decay_steps == 666
+    while ending.is_late(state):
+        ending.shorten(state)
+    assert 0.3 * state.decay_steps <= ending.left / 0.9
+
+
+def test_earlier_sessions_count(monkeypatch):
+    ending = ending_of(monkeypatch, used=60.0, minutes=10)
+    ending.earlier = 500.0
+    assert ending.used == 560.0 and ending.left == pytest.approx(600 - 560 - 18)
+
+
+def test_a_fall_is_a_quarter_of_what_was_before():
+    assert (fall_length(1000), fall_length(0), fall_length(3)) == (250, 1, 1)
+
+
+def test_other_schedules_end_with_their_steps_or_by_early_stopping(monkeypatch):
+    ending = ending_of(monkeypatch, schedule="cosine", steps=100, patience=2)
+    assert ending.reason_to_fall(LoopState(step=90, stale=5)) == ""
+    assert ending.is_over(LoopState(step=50, stale=2)) and not ending.is_over(LoopState(step=50, stale=1))
+    assert ending.is_over(LoopState(step=100))
+
+
+def test_a_run_ends_by_itself_and_resumes_to_the_bit():
+    losses = [3.0, 2.0, 2.5, 2.4, 2.3, *[2.2] * 20]
+    settings = {"schedule": "wsd", "patience": 2, "steps": 10_000, "warmup": 2}
+    whole = Scene(losses=losses, **settings)
+    told = []
+    whole.progress.info = told.append
+    assert whole.trainer.run() == "finished"
+    assert whole.trainer.state.decay_from == 20 and whole.trainer.state.step == 25
+    assert told[-2].startswith("step 20: validation has not improved since step 10, so the learning rate falls to 0")
+    rates = {r["step"]: r["learning_rate"] for r in whole.records if "learning_rate" in r}
+    assert rates[20] == 1e-3 and rates[22] < 1e-3 and rates[24] < rates[22]
+
+    first = Scene(losses=losses, **settings)
+    assert first.trainer.run(stop_at=21) == "interrupted"
+    _, _, training, weights = first.saved[-1]
+    second = Scene(losses=losses[5:], **settings)
+    with torch.no_grad():
+        for name, parameter in second.trainer.model.named_parameters():
+            parameter.copy_(weights[name])
+    second.trainer.restore(training)
+    assert second.trainer.run() == "finished" and second.trainer.state.step == 25
+    assert all(torch.equal(value, second.weights()[name]) for name, value in whole.weights().items())
+
+
+def test_minutes_need_the_schedule_that_can_end_in_time():
+    with pytest.raises(ValueError, match='minutes: 5 needs the schedule "wsd", but it is "cosine"'):
+        TrainSettings(minutes=5, schedule="cosine")
