@@ -14,7 +14,7 @@ from regard.data.settings.text import TextSource
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.tasks.settings import RunSettings
-from regard.training.settings import MachineSettings
+from regard.training.settings import MachineSettings, TrainSettings
 
 PAIRS, EXAMPLES, TEXT = "Sentence pairs", "Tables and labeled examples", "Running text"
 VALID = "As {}, for validation (default: held out of the training data)."
@@ -67,6 +67,19 @@ RUN_FLAGS = _sources() | _settings()
 
 RUN = [*RUN_FLAGS.values(), *COLUMNS]
 """The options of a run."""
+
+(MINUTES,) = flags_of(TrainSettings, "minutes")
+TIME = [MINUTES, replace(MINUTES, name="hours", doc="The same in hours.")]
+"""The options that limit the time of a run."""
+
+
+def time_limit(flags: Mapping[str, Any]) -> dict[str, float]:
+    """Return --minutes or --hours as a setting."""
+    minutes, hours = flags.get("minutes"), flags.get("hours")
+    if minutes is not None and hours is not None:
+        raise ConfigError(f"--minutes {minutes:g} and --hours {hours:g} are both given; leave one of them out.")
+    limit = minutes if hours is None else 60 * hours
+    return {} if limit is None else {"train.minutes": limit}
 
 
 def label_columns(flags: Mapping[str, Any], prefix: str = "") -> dict[str, str | int]:

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import NOTHING, Given, Json, Overwrite, Quiet, SettingWords, options
-from regard.cli.run_options import RUN, run_overrides
+from regard.cli.run_options import RUN, TIME, run_overrides, time_limit
 
 
-@options(*RUN)
+@options(*RUN, *TIME)
 def train(
     recipe: Annotated[
         str | None,
@@ -58,7 +58,7 @@ def train(
     if recipe is not None and "=" in recipe:  # --resume takes no recipe, so the first word is a setting
         words.insert(0, recipe)
         recipe = None
-    overrides = run_overrides(words, given)
+    overrides = time_limit(given) | run_overrides(words, given)
     reporter = progress(quiet)
     if resume is not None:
         _check_resume(resume, recipe, new)

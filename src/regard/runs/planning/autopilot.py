@@ -1,25 +1,31 @@
 """Planned defaults of a run: the rules of its task, applied below everything that is set."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from regard.config.overrides import nested
 from regard.config.resolve import Layer, Resolved, resolve
-from regard.config.settings import Settings, flatten
-from regard.errors import ConfigError
+from regard.config.settings import flatten
+from regard.errors import ConfigError, RegardError
 from regard.models.base.settings import Vocabularies
 from regard.models.families import count_parameters
 from regard.runs.planning.survey import survey
 from regard.tasks.contract import AnyTask
 from regard.tasks.planning.inputs import Default, PlanInput
+from regard.tasks.settings import RunSettings
 from regard.training.device.machine import choose_device
+
+R = TypeVar("R", bound=RunSettings[Any])
 
 PLANNED = "planned"
 """The first word of the source of a planned value."""
+LAYERS, DEEPEST = ("layers", "encoder_layers", "decoder_layers", "highways"), 200
+"""Settings that count layers, and how many of them are built to count a model's parameters."""
 
 
-def planned(task: AnyTask, schema: type[Settings], layers: Sequence[Layer], base: Layer | None) -> Resolved[Any]:
+def planned(task: AnyTask, schema: type[R], layers: Sequence[Layer], base: Layer | None) -> Resolved[R]:
     """Return the settings of a run with planned defaults.
 
     `layers` are all that is set, weakest first. `base` is the layer of a preset that nobody has chosen: the plan may
@@ -28,9 +34,9 @@ def planned(task: AnyTask, schema: type[Settings], layers: Sequence[Layer], base
     given = frozenset(name for layer in layers if layer is not base for name, _ in flatten(layer.values))
     settings = resolve(schema, layers).settings
     plan = PlanInput(settings, given, survey(settings.data.train), _device(settings.machine.device))
-    below, above = [Layer("", {})] * 0, list[Layer]()
+    below, above = list[Layer](), list[Layer]()
 
-    def merged() -> Resolved[Any]:
+    def merged() -> Resolved[R]:
         position = layers.index(base) + 1 if base in layers else 0
         return resolve(schema, [*below, *layers[:position], *above, *layers[position:]])
 
@@ -62,6 +68,10 @@ def _parameters(settings: Any) -> int:
     size = getattr(text, "words", getattr(text, "size", None))
     if size is None or settings.model.family in ("word-vectors", "words"):
         return 0
+    if sum(int(getattr(settings.model, name, 0)) for name in LAYERS) > DEEPEST:
+        return 0
     size = 100 if getattr(text, "kind", "") == "char" else size
     is_shared = getattr(text, "vocabularies", "shared") == "shared"
-    return count_parameters(settings.model, Vocabularies(size, size, is_shared))
+    with suppress(TypeError, ValueError, RuntimeError, RegardError):  # sizes that no model has are refused later
+        return count_parameters(settings.model, Vocabularies(size, size, is_shared))
+    return 0

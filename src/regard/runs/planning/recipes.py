@@ -36,8 +36,6 @@ class Recipe:
     name: str
     origin: str
     values: Mapping[str, Any]
-    is_bare: bool = False
-    """A task by its name alone, with its default preset."""
 
 
 def shipped() -> dict[str, Recipe]:
@@ -54,8 +52,7 @@ def shipped() -> dict[str, Recipe]:
 def find_recipe(name: str) -> Recipe:
     """Return the recipe of a name, of a file, or of a task with its defaults."""
     if registry.has_task(name):
-        values = {"task": name, "model": {"preset": find_task(name).preset}}
-        return Recipe(name, f"task {name}", values, is_bare=True)
+        return Recipe(name, f"task {name}", {"task": name})
     if name.endswith(".toml"):
         return _read(Path(name))
     known = shipped()
@@ -113,8 +110,7 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     check_texts(changes)
     _check_tables(values, changes)
     _replace_sources(_table(values, "data"), _table(changes, "data"))
-    if "warmup" not in _table(changes, "train"):
-        _shorten_warmup(_table(values, "train"), _table(changes, "train"))
+    _fit_length(_table(values, "train"), _table(changes, "train"))
     name = changes.get("task", values.get("task"))
     if name is not None and not isinstance(name, str):
         raise ConfigError(f"task: {json.dumps(name, default=str)} is not one of {', '.join(registry.task_names())}.")
@@ -123,6 +119,11 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     task = find_task(name)
     rules = task.init_from
     pretrained = init_layer(name, rules, values, changes) if rules else None
+    is_free = (
+        pretrained is None and not values.get("model") and not {"preset", "family"} & {*_table(changes, "model")}
+    )
+    if is_free:
+        values["model"] = {"preset": task.preset}
     if pretrained is None:
         base, kind = _base(task, values, changes)
     else:
@@ -142,14 +143,17 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     if rules and rules.has_new_head:
         is_tuned = pretrained is not None and pretrained.values["train"]["learning_rate"] != FEATURE_RATE
         layers.insert(0, default_length(recipe.origin, is_tuned, values, changes))
-    is_free = recipe.is_bare and pretrained is None and "preset" not in _table(changes, "model")
     return planned(task, schema, layers, base if is_free else None)
 
 
-def _shorten_warmup(recipe: dict[str, Any], given: Mapping[str, Any]) -> None:
-    """Let the warm-up of a recipe take the same fraction of the updates that a user gives."""
+def _fit_length(recipe: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Fit a recipe to the length that a user gives: a shorter warm-up for fewer steps; minutes replace steps."""
+    if given.get("minutes") is not None:
+        for name in {"steps", "epochs", "schedule", "warmup", "patience", "validate_every"} - set(given):
+            recipe.pop(name, None)
     before, now, warmup = recipe.get("steps"), given.get("steps"), recipe.get("warmup")
-    if isinstance(before, int) and isinstance(now, int) and isinstance(warmup, int) and 0 < now < before:
+    is_shorter = isinstance(before, int) and isinstance(now, int) and 0 < now < before
+    if is_shorter and isinstance(warmup, int) and "warmup" not in given:
         recipe["warmup"] = max(min(1, warmup), warmup * now // before)
 
 

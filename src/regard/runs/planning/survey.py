@@ -1,6 +1,7 @@
 """Survey of training data: rows and characters, estimated from sizes of files and a sample of their beginning."""
 
 import gzip
+import os
 import zlib
 from collections.abc import Iterable
 from contextlib import suppress
@@ -69,8 +70,11 @@ def _sample(path: Path) -> tuple[bytes, int]:
         raw.seek(0)
         with gzip.GzipFile(fileobj=raw) as unpacked:
             sample = unpacked.read(SAMPLE)
-            is_whole = not unpacked.read(1)
-            return sample, len(sample) if is_whole else round(len(sample) * size / max(1, raw.tell()))
+            if not unpacked.read(1):
+                return sample, len(sample)
+            ratio = len(sample) / max(1, raw.tell())
+        raw.seek(-4, os.SEEK_END)  # the length of the last part, which is the only one as a rule
+        return sample, max(round(ratio * size), int.from_bytes(raw.read(4), "little"))
 
 
 def _miniature(path: str, limit: int | None, sides: int) -> Survey:
