@@ -2,9 +2,9 @@
 
     python benchmarks/defaults.py --data DIR --out OUT --device cuda --only multi30k-de-en bert-base --beside 1
 
-DIR holds the folders multi30k, tatoeba-en-de, tinyshakespeare, wikipedia, classics and sst2. An entry whose run is finished
-in OUT is not trained again, so the grid can be made in pieces; --beside trains that many entries at the same time,
-which makes each slower. No entry has a setting. One JSON line an entry: seconds, scores, and the planned values.
+DIR holds the folders multi30k, tatoeba-en-de, tinyshakespeare, wikipedia, classics and sst2. An entry whose run is
+there in OUT is not trained again, so the grid can be made in pieces; --beside trains that many entries at the same
+time, which makes each slower. No entry has a setting. One JSON line an entry: seconds, scores, and the planned values.
 """
 
 import argparse
@@ -56,13 +56,9 @@ ENTRIES = {
     "bert-base": ["masked-language-model", *TEXT, *VALID_TEXT, "--preset", "bert-base", "--minutes", "8"],
     "gpt2": ["language-model", *TEXT, *VALID_TEXT, "--preset", "gpt2", "--minutes", "8"],
     "shakespeare": [
-        "language-model",
-        "--text",
-        "{out}/shakespeare.txt",
-        "--valid-text",
-        "{out}/shakespeare-valid.txt",
-    ]
-    + ["text.kind=char"],
+        *("language-model", "text.kind=char"),
+        *("--text", "{out}/shakespeare.txt", "--valid-text", "{out}/shakespeare-valid.txt"),
+    ],
     "sst2": ["classify", "--data", "{data}/sst2/train.tsv.gz", "--valid-data", "{data}/sst2/dev.tsv.gz"],
 }
 
