@@ -4,7 +4,7 @@
 
 DIR holds the folders multi30k, tatoeba-en-de, tinyshakespeare, wikipedia, classics and sst2. An entry whose run is
 there in OUT is not trained again, so the grid can be made in pieces; --beside trains that many entries at the same
-time, which makes each slower. No entry has a setting. One JSON line an entry: seconds, scores, and the planned values.
+time, which makes each slower. No entry has a setting. A JSON line an entry: seconds, scores, and planned values.
 """
 
 import argparse

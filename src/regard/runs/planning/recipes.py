@@ -152,8 +152,9 @@ def _fit_length(recipe: dict[str, Any], given: Mapping[str, Any]) -> None:
         for name in {"steps", "epochs", "schedule", "warmup", "patience", "validate_every"} - set(given):
             recipe.pop(name, None)
     before, now, warmup = recipe.get("steps"), given.get("steps"), recipe.get("warmup")
-    is_shorter = isinstance(before, int) and isinstance(now, int) and 0 < now < before
-    if is_shorter and isinstance(warmup, int) and "warmup" not in given:
+    if "warmup" in given or not (isinstance(before, int) and isinstance(now, int) and isinstance(warmup, int)):
+        return
+    if 0 < now < before:
         recipe["warmup"] = max(min(1, warmup), warmup * now // before)
 
 
