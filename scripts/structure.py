@@ -42,6 +42,7 @@ OTHER_MEANINGS = {
     "data/sources/": {"answer", "tag"},  # columns of tables
     "studies/transfer/": {"elmo", "vectors"},  # pretrained models, as its flags name them
     "cli/verbs/transfer.py": {"elmo", "vectors"},
+    "tasks/planning/": {"elmo"},  # the family
     "cli/listing.py": {"translate", "classify", "regress", "tag", "answer", "choose", "vectors"},  # verbs
     "cli/predict/": {"vectors"},  # keys of JSON and columns of what is printed
     "pipelines/encoder_results.py": {"vectors"},  # an array in a file

@@ -27,6 +27,7 @@ QUICK = {
     "data.test.test.max_rows": 30,
     **{f"data.test.unseen-{part}.max_rows": 5 for part in ("pairs", "cases", "depth")},
     "text.size": 700,
+    "text.dropout": 0.0,
     "model.width": 64,
     "model.feed_forward_width": 128,
     "model.encoder_layers": 1,

@@ -21,9 +21,9 @@ OWNERS = {
     "ctranslate2": ["interop"],
     "fastapi": ["server"],
     "torch.distributed": ["training/parallel/process_group.py"],
-    "torch.utils.tensorboard": ["training/loggers.py"],
-    "mlflow": ["training/loggers.py"],
-    "wandb": ["training/loggers.py"],
+    "torch.utils.tensorboard": ["training/reports/loggers.py"],
+    "mlflow": ["training/reports/loggers.py"],
+    "wandb": ["training/reports/loggers.py"],
 }
 NO_TORCH = ("config", "text", "metrics", "cli")
 

@@ -18,7 +18,7 @@ from fuzz.mutations import damaged_bytes, damaged_json
 from regard.runs.run import Run
 from regard.runs.store.listing import list_runs
 from regard.runs.verify import differences
-from regard.training.metrics_log import read_metrics
+from regard.training.reports.metrics_log import read_metrics
 
 CHECKPOINT_FILES = ("config.json", "tokenizer.json", "model.safetensors", "manifest.json")
 

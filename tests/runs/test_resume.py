@@ -23,6 +23,7 @@ SMALL = {
     "text.size": 300,
     "text.kind": "word",
     "train": {"tokens_per_update": 300, "steps": 12, "warmup": 4, "validate_every": 4, "log_every": 3},
+    "train.schedule": "inverse-sqrt",
     "validation.bleu_sentences": 0,
 }
 
@@ -201,7 +202,7 @@ def test_resume_is_verified(tmp_path, monkeypatch):
     assert proof.is_exact and proof.weights == proof.optimizer == proof.losses == 0
     assert set(Path("/tmp").glob("regard-verify-*")) <= before
     # The proof can fail: without the optimizer's state the second half trains differently.
-    monkeypatch.setattr("regard.training.loop.restore_optimizer", lambda *_: None)
+    monkeypatch.setattr("regard.training.recoverable.restore_optimizer", lambda *_: None)
     assert not verify_resume(find_recipe(str(recipe)), SMALL, steps=6).is_exact
 
 

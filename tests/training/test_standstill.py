@@ -47,6 +47,8 @@ def test_a_slow_beginning_is_no_standstill():
     settings = TrainSettings(warmup=100)
     assert not is_standing_still(LoopState(step=399, stuck=5), settings)
     assert is_standing_still(LoopState(step=400, stuck=1), settings)
+    assert is_standing_still(LoopState(step=120, stuck=1), settings, last_step=120)
+    assert not is_standing_still(LoopState(step=110, stuck=1), settings, last_step=110)
     assert not learns_nothing(LoopState(step=400, stuck=2), settings)
     assert learns_nothing(LoopState(step=400, stuck=3), settings)
     assert not learns_nothing(LoopState(step=400, stuck=3, decay_from=390), settings)

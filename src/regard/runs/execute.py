@@ -33,10 +33,10 @@ from regard.tasks.record import MachineRecord, RunRecord
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import Machine, prepare_machine
 from regard.training.hooks import Hooks
-from regard.training.loggers import check_loggers, open_loggers
 from regard.training.loop import Reason, Trainer
-from regard.training.metrics_log import MetricsLog
 from regard.training.parallel.process_group import ProcessGroup, init_process_group
+from regard.training.reports.loggers import check_loggers, open_loggers
+from regard.training.reports.metrics_log import MetricsLog
 from regard.training.settings import LoopSettings, TrainSettings
 from regard.training.state import LoopState
 from regard.version import __version__

@@ -20,7 +20,7 @@ from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import Recipe, resolve_run
 from regard.runs.run import Run
 from regard.training.device.machine import choose_device
-from regard.training.metrics_log import METRICS, read_metrics
+from regard.training.reports.metrics_log import METRICS, read_metrics
 
 CLOCKS = ("seconds", "tokens_per_second", "data_wait")
 """Metrics that depend on the clock, so that no two runs agree in them."""

@@ -69,7 +69,7 @@ def recover(divergence: Divergence, failed: LoopState, good: LoopState, settings
 
 
 def restarted(failed: LoopState, settings: TrainSettings, reason: str, way_out: str) -> tuple[LoopState, str]:
-    """Return the state of a new attempt from the beginning at half the rate, and a message that says so."""
+    """Return the state of a new attempt from the beginning at half the rate, and the message about it."""
     where = f"step {failed.step:,}: {reason}"
     if failed.restarts >= settings.rollbacks:
         attempts = f", at {1 + failed.restarts} learning rates" if failed.restarts else ""

@@ -1,4 +1,4 @@
-"""What the training loop calls: validation, checkpoints, metrics, progress."""
+"""Hooks of the training loop: validation, checkpoints, metrics, progress."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -252,9 +252,7 @@ class Trainer(Recoverable):
         state.stuck = state.stuck + 1 if reasons and state.step > settings.warmup else 0
         if state.stuck and learns_nothing(state, settings) and self.hooks.untrained is not None:
             return Divergence(next(iter(reasons.values())), restarts=True)
-        is_lasting = is_standing_still(state, settings) or (
-            state.stuck and state.step == self.ending.last_step(state)
-        )
+        is_lasting = is_standing_still(state, settings, self.ending.last_step(state))
         for name, reason in reasons.items() if is_lasting else ():
             if name not in self._warned:
                 self.hooks.progress.warn(f"step {state.step:,}: {reason}; {way_out(settings)}.")

@@ -12,7 +12,9 @@ LEAST_FOCUS = 0.01
 LOSS_MARGIN, SCORE_MARGIN = 0.01, 1e-6
 """A loss, or a score, is at the level of a constant prediction up to this fraction."""
 FEWEST_UPDATES, VALIDATIONS = 300, 3
-"""Updates after the warm-up, and consecutive validations, before a model is said to learn nothing."""
+"""Updates after the warm-up, and consecutive validations, after which a model counts as one that learns nothing."""
+FEWEST_IN_ALL = 20
+"""Updates after the warm-up from which the end of a run that has learned nothing is worth a warning."""
 
 
 def standstill(
@@ -57,9 +59,10 @@ def learns_nothing(state: LoopState, settings: TrainSettings) -> bool:
     return is_standing_still(state, settings) and state.stuck >= VALIDATIONS and state.decay_from is None
 
 
-def is_standing_still(state: LoopState, settings: TrainSettings) -> bool:
-    """Return True if a standstill is worth a warning: it is no longer the very beginning."""
-    return state.stuck > 0 and state.step >= int(settings.warmup) + FEWEST_UPDATES
+def is_standing_still(state: LoopState, settings: TrainSettings, last_step: int | None = None) -> bool:
+    """Return True if a standstill is worth a warning: it is no longer the very beginning, or it is the end."""
+    needed = FEWEST_IN_ALL if state.step == last_step else FEWEST_UPDATES
+    return state.stuck > 0 and state.step >= int(settings.warmup) + needed
 
 
 def way_out(settings: TrainSettings) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from regard.data.feeds.sampler import Position
 
 TIE = 1e-9
-"""What a tie that the loss has broken adds to the value of a checkpoint."""
+"""Bonus of a tie that the loss has broken, added to the value of a checkpoint."""
 
 
 @dataclass

@@ -44,7 +44,7 @@ def test_resume_is_verified_and_a_difference_is_exit_code_1(tmp_path, monkeypatc
         "state\tlargest difference\nweights\t0\noptimizer\t0\nlosses\t0\n"
         "4 steps, interrupted after 2, on cpu: bit-identical.\n"
     )
-    monkeypatch.setattr("regard.training.loop.restore_optimizer", lambda *_: None)
+    monkeypatch.setattr("regard.training.recoverable.restore_optimizer", lambda *_: None)
     result = call(*words, "--steps", 4, "--quiet", "--json")
     found = json.loads(result.stdout)
     assert result.exit_code == 1 and not found["is_exact"] and found["weights"] > 0 and found["steps"] == 4

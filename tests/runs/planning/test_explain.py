@@ -16,7 +16,7 @@ def test_every_setting_of_a_task_has_a_value_and_most_have_a_meaning():
 @pytest.mark.parametrize(
     ("recipe", "words", "value", "source"),
     [
-        ("translate", [], 0.001, "derived from train.schedule inverse-sqrt"),
+        ("translate", ["train.optimizer=sgd"], 0.001, "derived from train.schedule wsd"),
         ("translate", ["train.schedule=transformer"], 1.0, "derived from train.schedule transformer"),
         ("translate", ["train.learning_rate=0.5"], 0.5, "the command line"),
         ("vectors", [], 0.025, "derived from model.algorithm skip-gram"),
@@ -26,6 +26,11 @@ def test_every_setting_of_a_task_has_a_value_and_most_have_a_meaning():
 def test_a_derived_learning_rate_shows_its_value(recipe, words, value, source):
     row = {each.name: each for each in explain_recipe(recipe, words)}["train.learning_rate"]
     assert (row.value, row.source) == (value, source)
+
+
+def test_a_planned_value_shows_its_reason():
+    row = {each.name: each for each in explain_recipe("translate")}["train.learning_rate"]
+    assert row.value < 0.005 and row.source.startswith("planned: width ")
 
 
 def test_a_key_is_explained_with_the_tasks_that_have_it():

@@ -14,7 +14,7 @@ from regard.runs.resume import resume
 from regard.runs.run import Run
 from regard.runs.scores.passport import read_passport
 from regard.runs.store.listing import list_runs
-from regard.training.metrics_log import read_metrics
+from regard.training.reports.metrics_log import read_metrics
 
 ODD = [None, [], {}, "x", 1.5, -1, 10**30, True, [[1]], "\ud800"]
 

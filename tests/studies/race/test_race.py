@@ -1,6 +1,7 @@
 """A race from start to report, interrupted and continued."""
 
 import json
+import math
 import re
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from regard.errors import ConfigError, RunError
 from regard.runs.run import Run
 from regard.studies.race import race as course
 from regard.studies.race.any_task import discipline
-from regard.studies.race.entrants import Lineup
+from regard.studies.race.entrants import Lineup, enter
 from regard.studies.race.race import race
 from regard.studies.race.report import page
 
@@ -129,7 +130,8 @@ def test_a_time_becomes_steps_once(tmp_path, lineup, undrawn):
     for name, planned in plan.items():
         settings = found.run(name).record.settings.plain["train"]
         assert settings["steps"] == planned.steps == found.run(name).record.steps
-        assert settings["warmup"] == -(-1000 * planned.steps // 20_000)  # its fraction in the recipe
+        recipe = next(each for each in enter(lineup) if each.name == name).settings.train
+        assert settings["warmup"] == math.ceil(recipe.warmup * planned.steps / recipe.steps)
     assert "steps per second in the trial" in page(found.results, [])
 
 
@@ -243,6 +245,6 @@ def test_a_member_that_cannot_go_on_is_not_taken_for_one_that_was_stopped(tmp_pa
 
 def test_planning_leaves_nothing_behind_when_it_fails(tmp_path, lineup):
     other = altered(lineup, train__warmup=50, train__schedule="cosine")
-    with pytest.raises(ConfigError, match="warmup: 50 leaves no step of 4"):
+    with pytest.raises(ConfigError, match="train.warmup: 50 leaves no step of 4"):
         race(other, "4 steps", out=tmp_path / "it")
     assert not (tmp_path / "it").exists()

@@ -138,7 +138,14 @@ def test_remains_of_another_format_are_counted(look):
 
 
 def test_sizes_that_do_not_fit_are_reported(look):
-    report = look(STORIES[:3], STORIES[300:302], model__max_positions=5000, train__steps=4000, train__warmup=3000)
+    report = look(
+        STORIES[:3],
+        STORIES[300:302],
+        model__max_positions=5000,
+        train__steps=4000,
+        train__warmup=3000,
+        train__patience=8,
+    )
     few = one(report, "few-tokens")
     assert few.severity == "warning" and "tokens, less than a window of 5,000." in few.sentence
     validation = one(report, "validation")

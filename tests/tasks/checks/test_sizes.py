@@ -16,7 +16,7 @@ def test_sound_sizes_are_found_sound(material, sound):
 
 @pytest.mark.parametrize(("warmup", "how"), [(300, "is hardly ever at"), (900, "never reaches")])
 def test_a_warm_up_that_is_too_long_is_reported(material, sound, warmup, how):
-    finding = one(size_findings(material(sound, train__warmup=warmup)), "warmup")
+    finding = one(size_findings(material(sound, train__warmup=warmup, train__schedule="inverse-sqrt")), "warmup")
     assert finding.severity == "warning" and finding.way_out == "shorten the warm-up: train.warmup=50"
     assert finding.sentence == f"The warm-up takes {warmup} of 500 updates, so the learning rate {how} its peak."
 

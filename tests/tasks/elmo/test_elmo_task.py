@@ -1,7 +1,5 @@
 """The task elmo: settings, preparation, card and pipeline, without a training."""
 
-import json
-
 import pytest
 import torch
 from pydantic import ValidationError
@@ -13,6 +11,7 @@ from regard.errors import ConfigError, DataError
 from regard.models.base.settings import ModelSettings
 from regard.models.elmo.model import ElmoSettings
 from regard.progress import SILENT, Progress
+from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.tasks.elmo.card import data_section
 from regard.tasks.elmo.evaluate import CharText, bidirectional_losses
 from regard.tasks.elmo.pipeline import DEFAULT_LENGTH, ElmoEncoder
@@ -123,11 +122,9 @@ def test_scores_are_printed_with_the_vocabulary_and_the_windows():
 
 
 def test_the_plain_command_resolves():
-    defaults = json.loads(json.dumps(TASK.defaults()))
-    settings = TASK.settings(ElmoSettings)(
-        model=ElmoSettings(**SMALL), data={"train": {"paths": ["a"]}}, train=defaults["train"]
-    )
-    assert settings.train.validate_every == 250 and defaults["model"]["preset"] == "elmo-tiny"
+    settings = resolve_run(find_recipe("elmo"), {"data.train.paths": ["a"]}).settings
+    assert isinstance(settings, ElmoRunSettings) and settings.model.preset == "elmo-tiny"
+    assert settings.train.ends_itself and settings.train.betas == (0.9, 0.99)
 
 
 def test_each_word_has_one_vector_and_the_characters_it_covers():

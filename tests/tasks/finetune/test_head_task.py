@@ -8,11 +8,13 @@ from regard.data.settings.examples import LabelSource
 from regard.data.sources.labeled import LabeledRow
 from regard.models.families import family
 from regard.progress import SILENT
+from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.tasks.classify.task import TASK
 from regard.tasks.data import EvalSet
 from regard.tasks.declarations import EvaluateOptions, LoadOptions
-from regard.tasks.finetune.base import TRAIN, HeadTask
+from regard.tasks.finetune.base import HeadTask
 from regard.tasks.finetune.predictions import ErrorExample, Predictions
+from regard.tasks.finetune.settings import TRAIN
 from run_records import evaluated
 
 ROWS = [LabeledRow((text,), label) for text, label in (("one", "a"), ("two", "b"), ("three", "a"), ("four", "b"))]
@@ -52,8 +54,10 @@ def test_the_metrics_of_each_label_are_a_table():
 
 
 def test_checkpoints_are_selected_by_the_first_validated_metric():
-    defaults = TASK.defaults()
-    assert defaults["model"] == {"preset": "gpt-tiny"} and defaults["train"] == TRAIN | {"select_by": "accuracy"}
+    settings = resolve_run(find_recipe("classify"), {"data.train.path": "a.csv"}).settings
+    train = settings.train.model_dump()
+    assert settings.model.preset == "gpt-tiny" and train["select_by"] == "accuracy"
+    assert {name: train[name] for name in TRAIN} == TRAIN | {"betas": tuple(TRAIN["betas"])}
     assert TASK.settings(family("bert").settings).model_fields["task"].default == "classify"
 
 

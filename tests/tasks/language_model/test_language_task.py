@@ -8,7 +8,7 @@ from language import small_language_model
 from regard.decoding.settings import TextDecoding
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
-from regard.models.gpt.model import GptSettings
+from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.tasks.declarations import EvaluateOptions
 from regard.tasks.language_model.card import data_section
 from regard.tasks.language_model.evaluate import DEFAULT_WINDOW
@@ -53,9 +53,9 @@ def test_settings_that_contradict_each_other_are_refused(more, sentence):
 
 
 def test_the_plain_command_resolves():
-    defaults = TASK.defaults()
-    settings = TASK.settings(GptSettings)(model=settings_of("gpt"), data=DATA, train=defaults["train"])
-    assert settings.train.optimizer == "adamw" and defaults["model"]["preset"] == "gpt-tiny"
+    settings = resolve_run(find_recipe("language-model"), {"data.train.paths": ["a"]}).settings
+    assert settings.train.optimizer == "adamw" and settings.model.preset == "gpt-tiny"
+    assert settings.train.ends_itself
 
 
 def test_the_window_is_the_setting_or_the_maximum_of_the_model():

@@ -52,6 +52,8 @@ def _sizes(files: Iterable[Path], limit: int | None) -> tuple[int, int]:
     rows = characters = 0.0
     for file in files:
         sample, whole = _sample(file)
+        if whole > len(sample):
+            sample = sample[: sample.rfind(b"\n") + 1] or sample  # whole lines
         share = whole / max(1, len(sample))
         rows += share * (sample.count(b"\n") + (share == 1 and not sample.endswith(b"\n")))
         characters += share * len(sample.decode("utf-8", "ignore"))

@@ -20,7 +20,7 @@ from regard.runs.store.listing import state_of
 from regard.tasks.card import CardInput, usage
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.record import RECORD, RunRecord
-from regard.training.metrics_log import METRICS, read_metrics
+from regard.training.reports.metrics_log import METRICS, read_metrics
 
 CARD = "README.md"
 MARK = "<!-- Written by regard; `regard card` writes it anew, so changes made here are lost. -->"

@@ -12,7 +12,7 @@ from regard.runs.store.folder import RunFolder
 from regard.runs.store.process import is_alive
 from regard.tasks.contract import find_task
 from regard.tasks.record import RECORD, RunRecord
-from regard.training.metrics_log import METRICS, read_metrics
+from regard.training.reports.metrics_log import METRICS, read_metrics
 
 UNDER_WAY = ("preparing", "running")
 """States that only a living process can be in."""

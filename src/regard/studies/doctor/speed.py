@@ -26,6 +26,8 @@ LEAST, MOST = 3, 60
 REPEATED = 12
 """Updates that a trial repeats where CUDA graphs are captured by shape: computed the first time, captured the second,
 and replayed from the third on."""
+ENDLESS = {"steps": 0, "validate_every": 10**9, "schedule": "constant", "minutes": None, "patience": 0}
+"""Settings of a trial, which neither validates nor ends by itself."""
 COUNTED = 300
 """Updates whose shapes are counted."""
 DAY = 24 * 3600.0
@@ -100,8 +102,9 @@ class TimedFeed:
 
 def speed_findings(setup: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
     """Return the duration of the run, extrapolated from a few real updates on a copy of the model."""
-    pace, train, updates = measure_pace(setup, progress), setup.train, _updates(setup)
-    seconds, total = pace.seconds, pace.seconds * updates + pace.capture_seconds
+    pace, train = measure_pace(setup, progress), setup.train
+    updates, seconds = _updates(setup, pace), pace.seconds
+    total = seconds * updates + pace.capture_seconds
     per_update = pace.tokens
     metrics = {
         "updates_per_second": 1 / seconds,
@@ -113,7 +116,7 @@ def speed_findings(setup: TrialSetup, progress: Progress = SILENT) -> list[Findi
     sentence = (
         f"{1 / seconds:.2f} updates per second ({per_update / seconds:,.0f} {unit}) on {machine['device']} with "
         f"{machine['threads']} threads: {updates:,} updates take about {duration_words(total)}"
-        f"{' at most' if train.patience else ''}, without validation."
+        f"{' at most' if train.patience or train.ends_itself else ''}, without validation."
     )
     severity = graded(total, note=DAY / 4, warning=DAY)
     data_wait = _data_wait(pace.data_wait)
@@ -127,12 +130,14 @@ def speed_findings(setup: TrialSetup, progress: Progress = SILENT) -> list[Findi
 def training_seconds(setup: TrialSetup, progress: Progress = SILENT) -> float:
     """Return the estimated training time of a run, from a second or two of timed updates."""
     pace = measure_pace(setup, progress, QUICK_SECONDS)
-    return pace.seconds * _updates(setup) + pace.capture_seconds
+    return pace.seconds * _updates(setup, pace) + pace.capture_seconds
 
 
-def _updates(setup: TrialSetup) -> int:
+def _updates(setup: TrialSetup, pace: Pace) -> int:
+    """Return the number of updates, or their limit where validation or the clock ends the run."""
     train = setup.train
-    return train.planned(setup.prepared.feed.updates_in(0)).steps if train.depends_on_data else train.steps
+    updates = train.planned(setup.prepared.feed.updates_in(0)).steps if train.depends_on_data else train.steps
+    return updates if train.minutes is None else min(updates, pace.updates_in(60 * train.minutes))
 
 
 def _data_wait(fraction: float) -> Finding:
@@ -198,7 +203,7 @@ def _trainer(setup: TrialSetup, feed: Feed) -> Trainer:
         copy.deepcopy(setup.prepared.bundle.model),
         feed,
         setup.prepared.objective,
-        setup.train.model_copy(update={"steps": 0, "validate_every": 10**9}),
+        setup.train.model_copy(update=ENDLESS),
         setup.machine,
         Hooks(lambda model: nothing, lambda *_: None),
         seed=setup.settings.seed,
@@ -209,7 +214,8 @@ def _trainer(setup: TrialSetup, feed: Feed) -> Trainer:
 def _train(trainer: Trainer, count: int, progress: Progress = SILENT) -> float:
     """Train for `count` updates, and return the fraction of the time spent waiting for data."""
     before = replace(trainer.state)
-    trainer.settings = trainer.settings.model_copy(update={"steps": trainer.state.step + count})
+    settings = trainer.settings.model_copy(update={"steps": trainer.state.step + count})
+    trainer.settings = trainer.ending.settings = settings
     trainer.hooks = Hooks(trainer.hooks.validate, trainer.hooks.save, progress=progress)
     if trainer.run() == "interrupted":  # the loop handles Ctrl-C by saving; a trial saves nothing
         raise KeyboardInterrupt

@@ -29,7 +29,7 @@ from regard.studies.race.results import collect
 from regard.tasks.contract import find_task
 from regard.tasks.declarations import Metric
 from regard.tasks.record import RunRecord
-from regard.training.metrics_log import METRICS, read_metrics
+from regard.training.reports.metrics_log import METRICS, read_metrics
 
 
 def race(

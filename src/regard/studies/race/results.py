@@ -14,7 +14,7 @@ from regard.studies.race.disciplines import column_records
 from regard.studies.race.folder import Race
 from regard.studies.race.records import PlannedRecord
 from regard.tasks.contract import find_task
-from regard.training.metrics_log import METRICS, read_metrics
+from regard.training.reports.metrics_log import METRICS, read_metrics
 from regard.training.saved import StateRecord
 from regard.version import __version__
 

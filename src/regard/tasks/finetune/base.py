@@ -18,11 +18,11 @@ from regard.tasks.data import EvalSet, Prepared
 from regard.tasks.declarations import Context, EvaluateOptions, LoadOptions, LossCurve, ScoreTable
 from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.finetune.pipeline import HeadPipeline
+from regard.tasks.finetune.planning import fine_tuning_defaults
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName, describe_mix
 from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores
 from regard.tasks.finetune.schema import settings_of
-from regard.tasks.finetune.settings import SCRATCH_RATE, TRAIN, FineTuneSettings, Pooling
-from regard.tasks.planning import rules
+from regard.tasks.finetune.settings import FineTuneSettings, Pooling
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord
 
@@ -205,15 +205,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
     def defaults(self, plan: PlanInput) -> Iterable[Default]:
         """Return the planned settings of fine-tuning, or of training a head and its body from scratch."""
-        counts_tokens = "train.tokens_per_update" in plan.given
-        for name, value in TRAIN.items():
-            if not (counts_tokens and name == "examples_per_update"):
-                yield Default(f"train.{name}", value, "fine-tuning")
-        yield Default("train.select_by", self.selection_metrics[0], "the task's first metric")
-        model = plan.settings.model
-        if plan.settings.init_from is None and not hasattr(plan.settings, "vectors"):
-            rate = rules.two_digits(SCRATCH_RATE / model.width)
-            yield Default("train.learning_rate", rate, f"from scratch, width {model.width}")
+        return fine_tuning_defaults(plan, self.selection_metrics[0])
 
     def prepare(self, settings: Settings, context: Context) -> "Prepared[ExampleSets]":
         """Return the examples encoded, and the model with its head."""

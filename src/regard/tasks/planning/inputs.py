@@ -1,9 +1,14 @@
-"""What plans are made of: statistics of the data, the model's size, the device, and what the user has set."""
+"""The inputs of a plan: statistics of the data, the model's size, the device, and what the user has set."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from regard.tasks.settings import RunSettings
+    from regard.text.settings import TokenizerSettings
+    from regard.training.settings import TrainSettings
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class Default:
 class PlanInput:
     """All that a plan follows from; rules are pure functions of it."""
 
-    settings: Any
+    settings: "RunSettings[Any]"
     """The settings of the run so far: what is set, and the schema's defaults."""
     given: frozenset[str]
     """Names of the settings that a user, a recipe or a preset has set."""
@@ -43,13 +48,23 @@ class PlanInput:
     """Parameters of the model; 0 while they are not known yet."""
 
     @property
+    def train(self) -> "TrainSettings":
+        """The optimization so far."""
+        return cast("TrainSettings", self.settings.train)
+
+    @property
+    def text(self) -> "TokenizerSettings":
+        """The tokenizer so far, of a task that has one."""
+        return cast("TokenizerSettings", self.settings.text)  # type: ignore[attr-defined]  # not every task has one
+
+    @property
     def is_gpu(self) -> bool:
         """True for a device on which many updates are affordable."""
         return self.device == "cuda"
 
     @property
     def is_bounded(self) -> bool:
-        """True if the user or a recipe says how long the run is."""
+        """True if the user or a recipe sets the length of the run."""
         return bool(self.given & {"train.steps", "train.epochs"})
 
     def value(self, setting: str, defaults: Iterable[Default]) -> Any:
@@ -57,7 +72,7 @@ class PlanInput:
         plans = {each.setting: each.value for each in defaults}
         if setting in plans and setting not in self.given:
             return plans[setting]
-        value = self.settings
+        value: object = self.settings
         for part in setting.split("."):
             value = getattr(value, part)
         return value

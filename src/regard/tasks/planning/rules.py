@@ -58,7 +58,7 @@ def training(plan: PlanInput, patience: int) -> Iterator[Default]:
     size = list(update_size(plan))
     tokens_per_update = int(plan.value("train.tokens_per_update", size))
     end = list(length(plan, tokens_per_update, patience))
-    steps, minutes = int(plan.value("train.steps", end)), plan.settings.train.minutes
+    steps, minutes = int(plan.value("train.steps", end)), plan.train.minutes
     if minutes is not None:
         steps = min(steps, _updates_within(plan, 60 * minutes, tokens_per_update))
     yield from size
@@ -70,7 +70,7 @@ def training(plan: PlanInput, patience: int) -> Iterator[Default]:
 
 def vocabulary(plan: PlanInput, smallest: int = 300, largest: int = 50_000) -> Iterator[Default]:
     """Plan the size of a subword vocabulary from the amount of text."""
-    text = plan.settings.text
+    text = plan.text
     if plan.survey is None or text.kind not in ("bpe", "wordpiece", "unigram") or plan.settings.init_from is not None:
         return
     ratio = plan.survey.characters / SMALL_TEXT
@@ -92,7 +92,7 @@ def update_size(plan: PlanInput) -> Iterator[Default]:
 def peak_rate(plan: PlanInput, tokens_per_update: int) -> Iterator[Default]:
     """Plan the peak learning rate from width, depth, order of norms and size of an update."""
     model = plan.settings.model
-    train = plan.settings.train
+    train = plan.train
     if plan.settings.init_from is not None or train.schedule == "transformer" or train.optimizer == "sgd":
         return
     family, width = model.family, int(getattr(model, "cell_width", model.width))
@@ -112,7 +112,7 @@ def peak_rate(plan: PlanInput, tokens_per_update: int) -> Iterator[Default]:
 
 def length(plan: PlanInput, tokens_per_update: int, patience: int) -> Iterator[Default]:
     """Plan the schedule, the end of the run, its warm-up and its validations."""
-    train = plan.settings.train
+    train = plan.train
     per_epoch = max(1, round(plan.tokens / tokens_per_update)) if plan.survey else 0
     steps = train.steps
     if train.minutes is not None:
@@ -222,7 +222,7 @@ def machine(plan: PlanInput, steps: int, tokens_per_update: int) -> Iterator[Def
     """Plan compiled blocks and a residual stream in bf16 for large models on a GPU."""
     is_large = plan.parameters >= WORTH_COMPILING and plan.settings.model.family in COMPILABLE
     is_long = steps >= _updates_within(plan, SHORT_RUN, tokens_per_update)
-    if (minutes := plan.settings.train.minutes) is not None:
+    if (minutes := plan.train.minutes) is not None:
         is_long = 60 * minutes >= 2 * SHORT_RUN
     if plan.is_gpu and is_large and is_long:
         reason = f"{_amount(plan.parameters)} parameters on {plan.device}, a long run"

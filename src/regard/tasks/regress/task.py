@@ -37,7 +37,7 @@ from regard.tasks.regress.settings import RegressSettings
 KINDS: tuple[Kind, ...] = ("causal-lm", "encoder", "bidirectional-lm", "embeddings")
 
 NO_CORRELATION = 0.02
-"""Rank correlation below which predictions say nothing about the numbers."""
+"""Rank correlation below which predictions carry no information on the numbers."""
 
 
 class Regress(TextHeadTask[RegressFacts, Regressor]):

@@ -29,7 +29,7 @@ def translator_defaults(plan: PlanInput) -> Iterator[Default]:
     yield from rules.training(plan, PATIENCE)
     yield from rules.dropout(plan, ("dropout", "embedding_dropout"))
     sizes = rules.sizes(plan)
-    if ratio is not None and settings.text.kind == "bpe":
+    if ratio is not None and plan.text.kind == "bpe":
         rate = 0.1 if ratio < SCARCE else 0.05 if ratio < SCANTY else 0.0
         yield Default("text.dropout", rate, sizes)
         if settings.model.family == "mask-predict":
@@ -37,7 +37,7 @@ def translator_defaults(plan: PlanInput) -> Iterator[Default]:
     is_affordable = plan.is_gpu and settings.model.family == "transformer" and settings.init_from is None
     if is_affordable and ratio is not None and ratio < SCARCE:
         yield Default("objective.r_drop", R_DROP, sizes)
-    sentences = BLEU_SENTENCES.get(plan.device, settings.validation.bleu_sentences)
+    sentences = BLEU_SENTENCES.get(plan.device, plan.value("validation.bleu_sentences", ()))
     yield Default("validation.bleu_sentences", sentences, f"on {plan.device}")
     if plan.is_gpu and plan.value("validation.bleu_sentences", ()) != 0:
         yield Default("train.select_by", "bleu", "it is what a translator is for")

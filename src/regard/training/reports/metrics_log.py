@@ -8,7 +8,7 @@ from typing import Any
 from regard.checkpoint.atomic import write_text
 from regard.config.parsing import ParseError, parse_json
 from regard.errors import RunError
-from regard.training.loggers import Logger
+from regard.training.reports.loggers import Logger
 from regard.training.settings import LoggerName
 
 METRICS = "metrics.jsonl"

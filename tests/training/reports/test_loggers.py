@@ -10,8 +10,8 @@ from commands import bad, good
 from every_task import TASKS
 from regard.errors import ConfigError, RunError
 from regard.runs.planning.recipes import find_recipe, resolve_run
-from regard.training.loggers import check_loggers, open_loggers
-from regard.training.metrics_log import read_metrics
+from regard.training.reports.loggers import check_loggers, open_loggers
+from regard.training.reports.metrics_log import read_metrics
 
 LINES = [{"step": 2, "loss": 2.0}, {"step": 4, "loss": 1.5, "valid_loss": 1.75}]
 
@@ -146,7 +146,7 @@ def test_mlflow_itself_takes_the_lines(tmp_path, monkeypatch):
 
 def test_a_logger_that_is_not_installed_is_refused_before_anything_is_read(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "wandb", None)
-    monkeypatch.setattr("regard.training.loggers.find_spec", lambda name: None)
+    monkeypatch.setattr("regard.training.reports.loggers.find_spec", lambda name: None)
     expected = 'train.loggers: wandb is not installed; pip install "regard[wandb]" installs it, or leave it out.'
     with pytest.raises(ConfigError) as error:
         check_loggers(("wandb",))
@@ -160,7 +160,7 @@ def test_a_run_logs_each_of_its_lines(tmp_path, monkeypatch):
     seen = []
     run = SimpleNamespace(id="abc", define_metric=lambda *_, **__: None, log=seen.append, finish=lambda: None)
     tell(monkeypatch, "wandb", init=lambda **_: run)
-    monkeypatch.setattr("regard.training.loggers.find_spec", lambda name: True)
+    monkeypatch.setattr("regard.training.reports.loggers.find_spec", lambda name: True)
     good("train", *TASKS["classify"].words(tmp_path / "data"), "train.loggers=wandb", "--out", tmp_path / "run", "-q")
     assert seen and seen == read_metrics(tmp_path / "run" / "metrics.jsonl")
 

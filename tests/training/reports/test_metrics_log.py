@@ -3,7 +3,7 @@ import json
 import pytest
 
 from regard.errors import RunError
-from regard.training.metrics_log import MetricsLog, read_metrics
+from regard.training.reports.metrics_log import MetricsLog, read_metrics
 
 
 def lines(folder):

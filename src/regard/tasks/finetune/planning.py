@@ -1,0 +1,21 @@
+"""Planned defaults of fine-tuning, and of training a head and its body from scratch."""
+
+from collections.abc import Iterator
+
+from regard.tasks.embedding_init import GROUP
+from regard.tasks.finetune.settings import SCRATCH_RATE, TRAIN
+from regard.tasks.planning import rules
+from regard.tasks.planning.inputs import Default, PlanInput
+
+
+def fine_tuning_defaults(plan: PlanInput, metric: str) -> Iterator[Default]:
+    """Plan the optimization; `metric` is the first one that is validated."""
+    counts_tokens = "train.tokens_per_update" in plan.given
+    for name, value in TRAIN.items():
+        if not (counts_tokens and name == "examples_per_update"):
+            yield Default(f"train.{name}", value, "fine-tuning")
+    yield Default("train.select_by", metric, "the task's first metric")
+    model = plan.settings.model
+    if plan.settings.init_from is None and not hasattr(plan.settings, GROUP):
+        rate = rules.two_digits(SCRATCH_RATE / model.width)
+        yield Default("train.learning_rate", rate, f"from scratch, width {model.width}")

@@ -1,0 +1,1 @@
+"""Reports of a training: lines of metrics, trackers, what is printed."""
