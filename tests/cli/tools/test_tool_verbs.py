@@ -231,8 +231,8 @@ def test_a_setting_is_explained():
     assert lines[0] == "train.warmup: Updates of linear warm-up from 0; below 1, a fraction of all updates."
     rows = dict(line.split("\t", 1) for line in lines[1:])
     assert rows["default"] == "1000" and rows["type"].startswith("whole number") and "translate" in rows["tasks"]
-    shown = json.loads(good("config", "explain", "train.learning_rate", "translate", "train.steps=50", "--json"))
-    assert shown["value"] == 0.001 and shown["source"] == "derived from train.schedule inverse-sqrt"
+    shown = json.loads(good("config", "explain", "train.learning_rate", "translate", "train.optimizer=sgd", "--json"))
+    assert shown["value"] == 0.001 and shown["source"] == "derived from train.schedule wsd"
     assert shown["default"] is None and shown["type"] == "number, above 0"
 
 

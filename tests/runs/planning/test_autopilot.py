@@ -3,6 +3,7 @@
 import pytest
 
 from regard.config.overrides import nested
+from regard.errors import ConfigError
 from regard.models.presets import presets
 from regard.runs.planning import autopilot
 from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
@@ -78,3 +79,13 @@ def test_every_task_is_planned(task, tmp_path):
     resolved = resolve_run(find_recipe(task), data)
     sources = [source for source in resolved.sources.values() if source.startswith(autopilot.PLANNED)]
     assert bool(sources) == (task != "vectors")
+
+
+def test_a_warm_up_that_is_set_and_leaves_no_update_is_refused():
+    values = {"data.train.path": "a.tsv", "train.steps": 4, "train.warmup": 50}
+    with pytest.raises(ConfigError) as error:
+        resolve_run(find_recipe("translate"), values | {"train.schedule": "cosine"})
+    assert str(error.value) == (
+        "train.warmup: 50 leaves no step of 4 for the rate to decay; lower it, or raise train.steps."
+    )
+    resolve_run(find_recipe("translate"), values | {"train.schedule": "constant"})

@@ -9,7 +9,7 @@ import pytest
 
 import regard
 from racing import results_of, stopped_race
-from regard.errors import ConfigError, RunError
+from regard.errors import ConfigError, DataError, RunError
 from regard.runs.run import Run
 from regard.studies.race import race as course
 from regard.studies.race.any_task import discipline
@@ -244,7 +244,7 @@ def test_a_member_that_cannot_go_on_is_not_taken_for_one_that_was_stopped(tmp_pa
 
 
 def test_planning_leaves_nothing_behind_when_it_fails(tmp_path, lineup):
-    other = altered(lineup, train__warmup=50, train__schedule="cosine")
-    with pytest.raises(ConfigError, match="train.warmup: 50 leaves no step of 4"):
+    other = altered(lineup, data__train__path=str(tmp_path / "missing.tsv"))
+    with pytest.raises(DataError, match="missing.tsv"):
         race(other, "4 steps", out=tmp_path / "it")
     assert not (tmp_path / "it").exists()

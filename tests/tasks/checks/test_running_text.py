@@ -192,6 +192,6 @@ def test_training_begins_with_the_quick_part(tmp_path, monkeypatch):
     told, silent = Telling(), Telling()
     regard.train("language-model", SMALL | place, out=tmp_path / "one", progress=told)
     regard.train("language-model", SMALL | place | {"preflight": False}, out=tmp_path / "two", progress=silent)
-    (warning,) = told.warned
+    (warning,) = (each for each in told.warned if not each.startswith("step "))  # 40 updates learn little
     assert warning.startswith("splits: ") and "duplicate another one" in warning
-    assert silent.warned == []
+    assert [each for each in silent.warned if not each.startswith("step ")] == []
