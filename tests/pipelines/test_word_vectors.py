@@ -56,7 +56,7 @@ def test_words_are_found_in_other_forms(golden):
 def test_words_are_looked_up_as_in_a_dictionary(golden):
     assert "king" in golden and "KING" in golden and "zebra" not in golden and 3 not in golden
     assert np.array_equal(golden["king"], golden.vector("king"))
-    assert repr(golden) == f"<6 word vectors of {golden.width} dimensions: golden>"
+    assert repr(golden) == f"WordVectors(6 words, {golden.width} dimensions, golden)"
 
 
 def test_a_text_is_one_word_and_not_its_letters(golden):

@@ -41,6 +41,11 @@ class GenerationJob:
         """True for language models, whose output continues the input."""
         return not hasattr(self.models[0], "encode")
 
+    @property
+    def is_stepwise(self) -> bool:
+        """True where requests may join a session; mask-predict decodes the requests of a batch at once."""
+        return isinstance(self.settings, GenerationSettings)
+
     @contextmanager
     def working(self, requests: int, tokens: int = 1) -> Iterator[None]:
         """Prepare the models for that many requests of so many tokens a step: packed weights, thread count."""

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar, overload
@@ -16,6 +15,7 @@ from regard.config.settings import Settings
 from regard.errors import ConfigError
 from regard.nn.probes.trace import Trace
 from regard.pipelines.inputs import as_row, lines, split_rows
+from regard.pipelines.plain_values import fields_in, plain
 from regard.pipelines.result_tables import ResultTable
 from regard.pipelines.text_tables import TextTable, read_text_table
 from regard.progress import SILENT, Progress
@@ -30,6 +30,9 @@ PRECISIONS = {torch.float32: "fp32", torch.bfloat16: "bf16"}
 
 class Options(Settings):
     """Options of a call; a pipeline adds its own."""
+
+    is_checked_alone: ClassVar[bool] = True
+    """False: what fits together depends on the checkpoint's own options, which are its defaults."""
 
 
 class Result:
@@ -69,11 +72,11 @@ class Result:
 
     def to_dict(self) -> Plain:
         """Return the row and the answer as plain JSON values: what --json prints."""
-        return _fields(self.row) | {name: value for name, value in _fields(self).items() if name != "row"}
+        return fields_in(self.row) | {name: value for name, value in fields_in(self).items() if name != "row"}
 
     def record(self) -> Plain:
         """Return the values of its columns, as a row of a JSON table holds them."""
-        return {name: _plain(getattr(self, name)) for name in self.columns}
+        return {name: plain(getattr(self, name)) for name in self.columns}
 
     def cells(self) -> dict[str, str]:
         """Return the values of its columns as text; probabilities are a column each."""
@@ -90,27 +93,6 @@ class Result:
 
     def __str__(self) -> str:
         return self.text
-
-
-def _fields(value: object) -> Plain:
-    """Return the fields of a record as JSON values, without those that are None."""
-    if not is_dataclass(value):
-        values: Mapping[str, object] = value._asdict()  # type: ignore[attr-defined]  # a NamedTuple
-    else:
-        values = {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
-    return {name: _plain(each) for name, each in values.items() if each is not None}
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Result):
-        return value.to_dict()
-    if is_dataclass(value) or hasattr(value, "_asdict"):
-        return _fields(value)
-    if isinstance(value, Mapping):
-        return {str(name): _plain(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return value.tolist() if hasattr(value, "tolist") else value
 
 
 R = TypeVar("R")
@@ -197,10 +179,19 @@ class Pipeline(ABC, Generic[R, O, A]):
         Messages name a row by its `where`, or by its line, counted from `first_row`.
         """
         rows, is_many = split_rows(inputs)
-        results = self._results(rows, self.options(options, **overrides), where or lines(first_row, rows), progress)
+        numbers, origins = range(first_row, first_row + len(rows)), where or lines(first_row, rows)
+        results = self._results(rows, self.options(options, **overrides), origins, progress, numbers)
         return results if is_many else results[0]
 
-    def _results(self, given: Sequence[object], options: O, where: Sequence[str], progress: Progress) -> list[A]:
+    def _results(
+        self,
+        given: Sequence[object],
+        options: O,
+        where: Sequence[str],
+        progress: Progress,
+        numbers: Sequence[int],
+    ) -> list[A]:
+        """Return the results of rows, each checked; random numbers may depend on their `numbers`."""
         rows = [as_row(self.row, self.inputs, each, origin) for each, origin in zip(given, where, strict=True)]
         for row, origin in zip(rows, where, strict=True):
             self.check(row, options, origin)
@@ -212,15 +203,19 @@ class Pipeline(ABC, Generic[R, O, A]):
         """Yield the results of any number of rows, which are read `chunk` by `chunk`."""
         remaining, first, chosen = iter(rows), 1, self.options(options, **overrides)
         while part := list(islice(remaining, chunk)):
-            yield from self._results(part, chosen, lines(first, part), SILENT)
+            numbers = range(first, first + len(part))
+            yield from self._results(part, chosen, lines(first, part), SILENT, numbers)
             first += len(part)
 
-    def stream(self, *inputs: object, options: O | None = None, **overrides: object) -> Iterator[object]:
+    def stream(
+        self, *inputs: object, options: O | None = None, first_row: int = 1, **overrides: object
+    ) -> Iterator[object]:
         """Yield the parts of one result as they are generated."""
         self._refuse("stream", "generates no text token by token; call it")
 
-    def score(self, rows: Sequence[object], **overrides: object) -> object:
-        """Return the log probabilities of the tokens of texts."""
+    @property
+    def score(self) -> "Pipeline[Any, Any, Any]":
+        """The pipeline that returns the log probability of each token of given texts."""
         self._refuse("score", "predicts no text; use a language model or a translator")
 
     def inspect(self, *inputs: object, probes: Sequence[str] = ("*.weights",)) -> Trace:
@@ -250,11 +245,18 @@ class Pipeline(ABC, Generic[R, O, A]):
         return ResultTable(table, results)
 
     def answers(
-        self, rows: Sequence[object | None], options: O, where: Sequence[str], progress: Progress = SILENT
+        self,
+        rows: Sequence[object | None],
+        options: O,
+        where: Sequence[str],
+        progress: Progress = SILENT,
+        first_row: int = 1,
     ) -> list[A | None]:
         """Return the result of each row; None for None, a row without text."""
-        kept = [(row, origin) for row, origin in zip(rows, where, strict=True) if row is not None]
-        results = iter(self._results([row for row, _ in kept], options, [origin for _, origin in kept], progress))
+        kept = [index for index, row in enumerate(rows) if row is not None]
+        numbers = [first_row + index for index in kept]
+        given, origins = [rows[index] for index in kept], [where[index] for index in kept]
+        results = iter(self._results(given, options, origins, progress, numbers))
         return [None if row is None else next(results) for row in rows]
 
     def read_rows(self, path: str, columns: Mapping[str, str | int], progress: Progress) -> list[R]:

@@ -44,14 +44,14 @@ def lines(first: int, rows: Sequence[object]) -> list[str]:
 
 
 def as_row(schema: type[R], names: Sequence[str], given: object, where: str) -> R:
-    """Return a row of the schema from a row, a tuple or dict of its fields, or the value of its first field."""
+    """Return a row of the schema from a row, a tuple of the named fields, a dict, or the value of its first field."""
     if isinstance(given, schema):
         return given
-    wanted = " and ".join(names)
-    required = [field.name for field in fields_of(schema) if field.is_required and field.name in names]
+    wanted, fields = " and ".join(names), fields_of(schema)
+    required = [field.name for field in fields if field.is_required and field.name in names]
     if isinstance(given, Mapping):
         values = dict(given)
-        if unknown := [str(name) for name in values if name not in names]:
+        if unknown := [str(name) for name in values if name not in {each.name for each in fields}]:
             raise DataError(f"{where}: a row has {wanted}, and {', '.join(unknown)} was given; correct the name.")
     else:
         parts = given if isinstance(given, tuple) else (given,)
@@ -63,11 +63,11 @@ def as_row(schema: type[R], names: Sequence[str], given: object, where: str) -> 
     return schema(**values)
 
 
-def check_text(text: object, where: str) -> None:
+def check_text(text: object, where: str, may_be_blank: bool = False) -> None:
     """Refuse what is not text (NaN of a data frame, a number), empty text and invalid Unicode."""
     if not isinstance(text, str):
         raise DataError(f"{where} is {text!r} and not text; leave it out, or give it as text.")
-    if not text.strip():
+    if not may_be_blank and not text.strip():
         raise DataError(f"{where} is empty; give some text.")
     if not is_text(text):
         raise DataError(f"{where} is not UTF-8 text; convert it first.")

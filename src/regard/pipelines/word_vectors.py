@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from regard import registry
 from regard.checkpoint.bundle import Bundle, read_bundle, read_config
@@ -18,12 +19,16 @@ from regard.config.schema import Doc
 from regard.errors import CheckpointError, ConfigError, DataError
 from regard.interop.word_vector_files import VectorTable, read_word_vectors
 from regard.models.families import family
+from regard.pipelines.base import Options, Pipeline, Plain, Result
+from regard.pipelines.inputs import check_text
 from regard.progress import SILENT, Progress
 
 Vectors = NDArray[np.float32]
 Metric = Literal["cosine", "dot", "euclidean"]
 """cosine: cosine similarity; dot: dot product; euclidean: Euclidean distance."""
 
+NAME = "the vectors"
+"""The name in messages of vectors that came from no path."""
 SUGGESTED_FROM = 20_000
 """Most frequent words that are compared with an unknown one for a suggestion."""
 
@@ -43,14 +48,71 @@ class WordRow:
     word: Annotated[str, Doc("The word.")]
 
 
-class WordVectors:
-    """Static word vectors: one per word, whatever the context."""
+class NeighborOptions(Options):
+    """Options of nearest neighbors."""
 
-    def __init__(self, words: Sequence[str], vectors: Vectors, name: str = "the vectors") -> None:
+    top: int = Field(10, ge=1)
+    """Words to list."""
+    metric: Metric = "cosine"
+    """cosine: cosine similarity; dot: dot product; euclidean: Euclidean distance."""
+    exclude: tuple[str, ...] = ()
+    """Words to leave out."""
+
+
+@dataclass(frozen=True)
+class Neighbors(Result):
+    """The words nearest to a word, nearest first, without itself."""
+
+    row: WordRow
+    nearest: Annotated[tuple[Neighbor, ...], Doc("The words, nearest first.")]
+
+    columns = ("neighbors",)
+
+    @property
+    def neighbors(self) -> tuple[str, ...]:
+        """The words, nearest first."""
+        return tuple(each.word for each in self.nearest)
+
+    @property
+    def text(self) -> str:
+        """The words, nearest first, separated by spaces."""
+        return " ".join(self.neighbors)
+
+    def lines(self) -> list[str]:
+        """Return a line for each neighbor: the word, the neighbor, and its similarity or distance."""
+        return [f"{self.row.word}\t{each.word}\t{each.value:.4f}" for each in self.nearest]
+
+
+class WordVectors(Pipeline[WordRow, NeighborOptions, Neighbors]):
+    """Static word vectors: one per word, whatever the context; a call lists nearest neighbors."""
+
+    row = WordRow
+    inputs = ("word",)
+    options_class = NeighborOptions
+
+    def __init__(self, words: Sequence[str], vectors: Vectors, name: str = "") -> None:
         if len(words) != len(vectors):
-            raise DataError(f"{name}: {len(words):,} words do not match {len(vectors):,} vectors.")
-        self.words, self.vectors, self.name = list(words), np.ascontiguousarray(vectors, np.float32), name
+            raise DataError(f"{name or NAME}: {len(words):,} words do not match {len(vectors):,} vectors.")
+        self.words, self.vectors, self.origin = list(words), np.ascontiguousarray(vectors, np.float32), name
         self.index = {word: number for number, word in enumerate(self.words)}
+        self.task = registry.task_of_model("word-vectors")
+
+    @property
+    def name(self) -> str:
+        """The path they were loaded from, as messages name them."""
+        return self.origin or NAME
+
+    def check(self, row: WordRow, options: NeighborOptions, where: str) -> None:
+        """Refuse what is not a word, and one without a vector."""
+        check_text(row.word, where)
+        self.number(row.word)
+
+    def predict(
+        self, rows: Sequence[WordRow], options: NeighborOptions, progress: Progress = SILENT
+    ) -> list[Neighbors]:
+        """Return the nearest neighbors of each word."""
+        chosen = options.top, options.metric, options.exclude
+        return [Neighbors(row, tuple(self.neighbors(row.word, *chosen))) for row in rows]
 
     @classmethod
     def of_bundle(cls, bundle: Bundle) -> "WordVectors":
@@ -65,7 +127,12 @@ class WordVectors:
         return cls(*read_word_vectors(path, first, progress), str(path))
 
     @property
-    def table(self) -> VectorTable:
+    def columns(self) -> Plain:
+        """No columns: there was no table."""
+        return {}
+
+    @property
+    def entries(self) -> VectorTable:
         """Words and vectors, as written to files."""
         return VectorTable(self.words, self.vectors)
 
@@ -79,7 +146,8 @@ class WordVectors:
         return self.vector(word)
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} word vectors of {self.width} dimensions: {self.name}>"
+        parts = (f"{len(self):,} words", f"{self.width} dimensions", *filter(None, (self.origin,)))
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     @property
     def width(self) -> int:
@@ -216,5 +284,4 @@ def load_word_vectors(path: str | Path, first: int | None = None, progress: Prog
             f"{path}: this is {task.wording.noun}, not a table of word vectors; use it with regard {task.verbs}."
         )
     vectors = WordVectors.of_bundle(read_bundle(folder))
-    vectors.name = str(path)
-    return vectors if first is None else WordVectors(vectors.words[:first], vectors.vectors[:first], vectors.name)
+    return WordVectors(vectors.words[:first], vectors.vectors[:first], str(path))

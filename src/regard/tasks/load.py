@@ -170,8 +170,6 @@ def _load(
         _check_same_tokenizers(str(path), first, str(name), other)
     pipeline = task.pipeline(first, LoadOptions(quantize, tuple(others)))
     pipeline.origin = str(path)
-    if isinstance(pipeline, WordVectors):
-        pipeline.name = str(path)  # shown in messages about unknown words
     return pipeline
 
 

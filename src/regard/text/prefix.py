@@ -8,8 +8,6 @@ from regard.text.tokenizer import Tokenizer
 
 SPACE = "▁"
 INSIDE = "##"
-Forced = str | Sequence[str | None] | None
-"""A forced beginning of all outputs, or one (or None) for each."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +58,8 @@ def prefix_of(tokenizer: Tokenizer, text: str) -> Prefix:
     return Prefix(tuple(choices))
 
 
-def forced_prefixes(tokenizer: Tokenizer, prefix: Forced, count: int, longest: int | None) -> list[Prefix | None]:
-    """Return the prefix of each of so many outputs; one as long as an output may be is refused."""
-    texts = [prefix] * count if prefix is None or isinstance(prefix, str) else list(prefix)
-    if len(texts) != count:
-        raise ConfigError(f"prefix: there are {len(texts)} prefixes for {count} texts; give one for each, or one.")
+def forced_prefixes(tokenizer: Tokenizer, texts: Sequence[str | None], longest: int | None) -> list[Prefix | None]:
+    """Return the prefix of each output (None: none); one as long as an output may be is refused."""
     known = {text: prefix_of(tokenizer, text) for text in set(texts) if text}
     for text, tokens in known.items():
         if longest is not None and len(tokens.choices) >= longest:

@@ -149,7 +149,7 @@ def test_score_prints_log_probabilities(run, generator, tmp_path):
     path = tmp_path / "texts.txt"
     path.write_text("Anna had a dog.\n\n" + STORIES[0].replace("\n", " ") + "\n", encoding="utf-8")
     scores = json.loads(good("score", run, path, "--json", "-q", "--alternatives", 2, "--stride", 6))
-    expected = generator.score(path.read_text(encoding="utf-8").splitlines(), 6)
+    expected = generator.score(path.read_text(encoding="utf-8").splitlines(), stride=6)
     assert [each["log_probability"] for each in scores["texts"]] == pytest.approx(
         [each.log_probability for each in expected], abs=1e-3
     )

@@ -272,7 +272,7 @@ def test_defaults_of_generation_are_read(said, found, gpt2, tmp_path):
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": 7, **said}))
     bundle = read(folder)
     assert bundle.facts == {"window": 32, "generate": found | {"add_bos": False}}
-    assert Generator(bundle).generation().add_bos is False
+    assert Generator(bundle).options().add_bos is False
 
 
 def test_what_cannot_be_said_there_is_told(trained, tmp_path):

@@ -172,7 +172,7 @@ def test_long_texts_are_scored_in_windows(generator, stride):
             log_p = generator.model(torch.tensor([ids[begin : begin + window]]))[0].log_softmax(-1)
         for place in range(window):
             expected.setdefault(begin + place + 1, float(log_p[place, ids[begin + place + 1]]))
-    short, long = generator.score(["Anna", text], stride)
+    short, long = generator.score(["Anna", text], stride=stride)
     assert long.log_probabilities == pytest.approx([expected[place] for place in sorted(expected)], abs=1e-4)
     assert len(long.ids) == len(ids) - 1 > 100
     assert short.log_probabilities == pytest.approx(generator.score(["Anna"])[0].log_probabilities, abs=1e-4)
@@ -182,8 +182,8 @@ def test_the_window_is_the_model_s_the_trained_one_or_none(tokenizers):
     text = " ".join(STORIES[:3])
     recurrent = small_generator(tokenizers["byte-level"], "lstm", window=24)
     rotary = small_generator(tokenizers["byte-level"], "rotary", window=24)
-    assert (recurrent.reach, rotary.reach) == (None, 24)
-    assert small_generator(tokenizers["byte-level"]).reach == 24
+    assert (recurrent.score.reach, rotary.score.reach) == (None, 24)
+    assert small_generator(tokenizers["byte-level"]).score.reach == 24
     assert len(recurrent.score([text])[0].ids) > 200
     with pytest.raises(ConfigError) as error:
         recurrent.score([text], stride=4)
@@ -252,7 +252,7 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
         "logit_lens: this model has no residual stream; use a model of the family gpt or bert.": (
             lambda: recurrent.logit_lens("Anna")
         ),
-        "inspect: no probe is named x; this model has ": lambda: generator.inspect("Anna", ["x"]),
+        "inspect: no probe is named x; this model has ": lambda: generator.inspect("Anna", probes=["x"]),
         f"inspect: {too_long}": lambda: generator.inspect(long),
         f"logit_lens: {too_long}": lambda: generator.logit_lens(long),
         "num_samples: 2 samples cannot be streamed together; ask for one, or call.": lambda: generator.stream(
@@ -264,7 +264,9 @@ def test_questions_that_have_no_answer_are_told(tokenizers):
         'context_window: "trained" has no value in this checkpoint; give a number, or leave it out.': (
             lambda: generator("Anna", context_window="trained")
         ),
-        "score: one text is given where a list of them is expected; write [text].": lambda: generator.score("Anna"),
+        "stream: this model is a language model, which generates one output at a time as a stream; give one row.": (
+            lambda: generator.stream(["Anna"])
+        ),
         "line 2 is not UTF-8 text; convert it first.": lambda: generator(["Anna", "sch\udcf6n"]),
         "tempratur: unknown setting, given as 1 (from the call); did you mean temperature?": (
             lambda: generator("Anna", tempratur=1)
@@ -280,8 +282,8 @@ def test_a_greedy_call_leaves_the_checkpoint_s_own_drawing_behind(tokenizers):
     generator = small_generator(
         tokenizers["byte-level"], generate={"top_p": 0.9, "max_new_tokens": 7, "num_samples": 2}
     )
-    assert generator.generation().top_p == 0.9 and generator.config["generate"]["top_p"] == 0.9
-    greedy = generator.generation(temperature=0)
+    assert generator.options().top_p == 0.9 and generator.config["generate"]["top_p"] == 0.9
+    greedy = generator.options(temperature=0)
     assert (greedy.top_p, greedy.num_samples, greedy.max_new_tokens) == (None, 1, 7)
 
 
@@ -298,7 +300,7 @@ def test_a_language_model_is_loaded_as_what_it_is(tokenizers, quick_run, tmp_pat
     bundle = language_bundle(tokenizers["byte-level"], generate={"max_new_tokens": 9}, window=24)
     write_bundle(tmp_path / "model", bundle)
     generator = regard.load(tmp_path / "model", device="cpu")
-    assert isinstance(generator, Generator) and generator.generation().max_new_tokens == 9
+    assert isinstance(generator, Generator) and generator.options().max_new_tokens == 9
     assert generator("Anna", seed=2).text == Generator(bundle)("Anna", seed=2).text
     with pytest.raises(ConfigError) as error:
         regard.load(tmp_path / "model", ensemble=[tmp_path / "model"])

@@ -5,7 +5,9 @@ import math
 import pytest
 
 from labeled import word_tokenizer
+from regard.data.sources.pair import Pair
 from regard.decoding.steppers.interface import Hypothesis
+from regard.tasks.translate.options import SourceRow
 from regard.tasks.translate.results import PairScore, Translation, TranslationCandidate, detokenized
 
 
@@ -16,14 +18,18 @@ def test_candidates_are_made_once_and_only_when_asked_for():
         made.append(1)
         return (TranslationCandidate("b", 0.0, 0.0, ("b",), (4,), True),)
 
-    translation = Translation("a", "b", 0.0, ("b",), find)
+    translation = Translation(SourceRow("a"), "b", 0.0, ("b",), find)
     assert not made and "find_candidates" not in repr(translation)
     assert translation.candidates == translation.candidates and made == [1]
 
 
 def test_translations_are_compared_by_their_text_and_score():
-    assert Translation("a", "b", 0.5, ("b",), tuple) == Translation("a", "b", 0.5, ("b",), lambda: None)
-    assert Translation("a", "b", 0.5, ("b",), tuple) != Translation("a", "c", 0.5, ("b",), tuple)
+    assert Translation(SourceRow("a"), "b", 0.5, ("b",), tuple) == Translation(
+        SourceRow("a"), "b", 0.5, ("b",), lambda: None
+    )
+    assert Translation(SourceRow("a"), "b", 0.5, ("b",), tuple) != Translation(
+        SourceRow("a"), "c", 0.5, ("b",), tuple
+    )
 
 
 def test_hypotheses_come_back_as_texts_and_tokens_in_their_order():
@@ -42,6 +48,6 @@ def test_hypotheses_come_back_as_texts_and_tokens_in_their_order():
 
 
 def test_a_pair_score_is_the_sum_of_its_tokens_and_its_perplexity_their_mean():
-    score = PairScore("a", "b", ("b", "</s>"), (-1.0, -2.0))
+    score = PairScore(Pair("a", "b"), ("b", "</s>"), (-1.0, -2.0))
     assert score.log_probability == -3.0 and score.perplexity == pytest.approx(math.exp(1.5))
-    assert PairScore("a", "b", (), (-0.1,) * 10).log_probability == -1.0  # not the sum of rounding errors
+    assert PairScore(Pair("a", "b"), (), (-0.1,) * 10).log_probability == -1.0  # not the sum of rounding errors

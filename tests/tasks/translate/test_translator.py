@@ -6,6 +6,7 @@ import regard
 from regard import miniature
 from regard.decoding import generate as decoding
 from regard.errors import CheckpointError, ConfigError, DataError
+from regard.tasks.translate.options import SourceRow
 
 SENTENCES = [pair.source for pair in miniature.pairs("test", 12)]
 
@@ -20,7 +21,7 @@ def test_text_in_text_out(translator):
     assert isinstance(answer.text, str) and answer.text
     assert answer.source == "Der kleine Hund schläft im Garten."
     assert answer.text == answer.candidates[0].text and answer.score == answer.candidates[0].score
-    assert len(answer.candidates) == translator.decoding().beam_size == 5
+    assert len(answer.candidates) == translator.options().beam_size == 5
 
 
 def test_a_list_comes_back_in_its_order_and_equals_single_calls(translator):
@@ -136,15 +137,15 @@ def test_every_translation_begins_with_the_prefix(translator):
         for prefix in ("The small", "The sm", "I "):
             for answer in translator(SENTENCES[:4], prefix=prefix, **settings):
                 assert all(candidate.text.startswith(prefix) for candidate in answer.candidates)
-    mixed = translator(SENTENCES[:3], prefix=["The", None, "A man"])
+    rows = [{"source": SENTENCES[0], "prefix": "The"}, SENTENCES[1], SourceRow(SENTENCES[2], "A man")]
+    mixed = translator(rows)
     assert mixed[0].text.startswith("The") and mixed[2].text.startswith("A man")
     assert mixed[1].text == translator(SENTENCES[1]).text
 
 
 def test_prefixes_that_cannot_be_are_told(translator):
-    with pytest.raises(ConfigError) as error:
-        translator(SENTENCES[:3], prefix=["The", "A"])
-    assert str(error.value) == "prefix: there are 2 prefixes for 3 texts; give one for each, or one."
+    with pytest.raises(DataError, match=r"line 1: 2 values were given, but a row has source; leave some out\."):
+        translator((SENTENCES[0], "The"))
     with pytest.raises(ConfigError) as error:
         translator("Ja.", prefix="The small dog", max_length=3)
     count = len(translator.target_tokenizer.encode("The small dog").ids)
@@ -162,7 +163,7 @@ def test_a_draw_depends_on_the_line_and_not_on_the_neighbours(translator):
 
 
 def test_the_other_method_leaves_the_checkpoint_s_own_settings_behind(translator):
-    assert translator.decoding().beam_size == 5 and translator.decoding(method="sample").beam_size == 1
+    assert translator.options().beam_size == 5 and translator.options(method="sample").beam_size == 1
     with pytest.raises(ConfigError, match="beam_size: 5 applies to beam search only; omit it"):
         translator("Ja.", method="sample", beam_size=5)
 

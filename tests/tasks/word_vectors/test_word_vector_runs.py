@@ -166,7 +166,7 @@ def test_a_text_without_words_is_refused(book):
 
 def test_loaded_vectors_name_their_source(book):
     run = train("vectors", settings(book))
-    assert repr(regard.load(run.path)).endswith(f"word vectors of 16 dimensions: {run.path}>")
+    assert repr(regard.load(run.path)).endswith(f" words, 16 dimensions, {run.path})")
 
 
 def test_a_text_of_one_word_is_refused(book):

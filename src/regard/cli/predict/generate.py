@@ -162,7 +162,7 @@ def _generate(
     generator: Any, given: Iterable[list[str]], settings: dict[str, Any], reporter: Any, json: bool
 ) -> None:
     """Print the completions of all prompts; stream a prompt that is alone in its chunk."""
-    can_stream = not json and generator.generation(**settings).num_samples == 1
+    can_stream = not json and generator.options(**settings).num_samples == 1
     line = 1
     for chunk in given:
         if can_stream and len(chunk) == 1:

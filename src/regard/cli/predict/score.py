@@ -72,10 +72,12 @@ def score(
     if target is not None:
         raise ConfigError(f"{run}: this is a language model, not a translator; leave out TARGET.")
     texts = _given(source) if inline else _texts(Path(source), as_one_text)
-    scores = pipeline.score(texts, stride, alternatives, score_eos=score_eos, progress=progress(quiet))
+    scores = pipeline.score(
+        texts, stride=stride, alternatives=alternatives, score_eos=score_eos, progress=progress(quiet)
+    )
     cost = None
     if quantize != "none":
-        full = pipeline.score(texts, stride, score_eos=score_eos, full=True, progress=progress(quiet))
+        full = pipeline.score(texts, stride=stride, score_eos=score_eos, full=True, progress=progress(quiet))
         cost = weights_cost(*([each.log_probabilities for each in texts] for texts in (full, scores)))
     _print_texts(scores, cost, json, source if as_one_text and not inline else None)
 

@@ -144,7 +144,7 @@ def translate(
     use_threads(threads)
     translator = load(run, device or "auto", ensemble=ensemble or (), precision=precision, task=TASK.name)
     decoding = _decoding(flags)
-    _check_candidates(n_best, json, translator.decoding(**decoding))
+    _check_candidates(n_best, json, translator.options(**decoding))
     if alternatives is not None and texts:
         _print_alternatives(translator.alternatives(texts[0], prefix or "", alternatives, **decoding), json)
         return

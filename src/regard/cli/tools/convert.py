@@ -57,7 +57,7 @@ def _convert_vectors(run: str, form: str, out: Path, quiet: bool, json: bool) ->
     if out.exists():
         raise DataError(f"{out}: the file exists; name another with --out.")
     vectors = load_word_vectors(run, progress=progress(quiet))
-    table = underscored(vectors.table, progress(quiet))
+    table = underscored(vectors.entries, progress(quiet))
     write_word_vectors(out, table, form)
     if json:
         print_json({"path": out, "form": form, "words": len(table.words), "width": vectors.width})

@@ -1,10 +1,12 @@
 """A sentence and its translation."""
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from regard.config.schema import Doc
 
 
 class Pair(NamedTuple):
     """Two texts of the same meaning."""
 
-    source: str
-    target: str
+    source: Annotated[str, Doc("The source sentence.")]
+    target: Annotated[str, Doc("Its translation.")]

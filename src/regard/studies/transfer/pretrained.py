@@ -116,7 +116,7 @@ class PretrainedModels:
         path = self.transfer.path / "pretrained" / "vectors.txt"
         if not path.is_file():
             path.parent.mkdir(exist_ok=True)
-            write_word_vectors(path, underscored(load_word_vectors(source).table), "word2vec")
+            write_word_vectors(path, underscored(load_word_vectors(source).entries), "word2vec")
         return str(path)
 
     def finetuning(self, kind: str | None) -> dict[str, Any]:

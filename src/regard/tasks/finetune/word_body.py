@@ -35,7 +35,9 @@ def word_body(
     table = (
         None
         if settings.init_from is None
-        else _selected(load_word_vectors(settings.init_from, progress=progress).table, set(words_of(texts, splitter)))
+        else _selected(
+            load_word_vectors(settings.init_from, progress=progress).entries, set(words_of(texts, splitter))
+        )
     )
     words = list(dict.fromkeys([*frequent, *(table.words if table else ())]))
     tokenizer = word_tokenizer(words, lowercase=text.lowercase)

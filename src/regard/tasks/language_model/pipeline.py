@@ -1,130 +1,73 @@
 """The pipeline of a language model: prompts are continued, texts scored and inspected."""
 
-import math
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
 
-import numpy as np
 import torch
 
 from regard.checkpoint.bundle import Bundle
-from regard.data.encoding.sequences import Sequences
-from regard.data.feeds.sampler import micro_batches
-from regard.data.sources.lines import is_text
-from regard.decoding.generate import generate, stream
 from regard.decoding.session import GenerationJob
-from regard.decoding.settings import TextDecoding, with_overrides
+from regard.decoding.settings import TextDecoding
 from regard.decoding.steppers.decoder_only import window_start
 from regard.decoding.steppers.interface import Hypothesis, Request, SpecialTokens
 from regard.errors import ConfigError, DataError
 from regard.inspection.logit_lens import record_lens
-from regard.inspection.record import exclusive, record_text
-from regard.nn.inference.int8 import without_int8
-from regard.nn.inference.prepacked import drop_prepacked
-from regard.nn.probes.probe import probes
+from regard.inspection.record import record_text
 from regard.nn.probes.trace import Trace
+from regard.pipelines.generation import GeneratingPipeline, decoding_options, decoding_part
+from regard.pipelines.inputs import SingleText, as_row, check_text, split_rows
 from regard.progress import SILENT, Progress
-from regard.tasks.language_model.quantization import WeightsCost, use_quantized, weights_cost
+from regard.tasks.language_model.options import PromptRow, TextOptions
+from regard.tasks.language_model.quantization import WeightsCost, use_quantized
 from regard.tasks.language_model.records import LanguageFacts
-from regard.tasks.language_model.results import Completion, NextToken, TextScore
-from regard.tasks.language_model.scoring import ScoredToken, plan_windows, text_log_probabilities
+from regard.tasks.language_model.results import Completion, NextToken
+from regard.tasks.language_model.scoring import TextScorer
 from regard.text.detokenizer import first_stop
-from regard.text.prefix import Forced, forced_prefixes
+from regard.text.prefix import forced_prefixes
 from regard.text.tokenizer import Tokenizer
 
 BATCH_TOKENS = {"cpu": 16384, "cuda": 65536}
 """Tokens of a batch, prompts and new tokens together."""
 
 
-class Generator:
+class Generator(GeneratingPipeline[PromptRow, TextOptions, Completion]):
     """A language model with its tokenizer and its generation defaults."""
 
+    row = PromptRow
+    inputs = ("prompt",)
+    options_class = TextOptions
+
     def __init__(self, bundle: Bundle, quantize: str = "none") -> None:
-        self.bundle = bundle
-        self.model: Any = bundle.model
+        super().__init__(bundle)
         self.quantize = quantize
-        drop_prepacked(self.model)
         use_quantized(self.model, quantize)
         self.tokenizer: Tokenizer = bundle.tokenizers["tokenizer"]
-        self.device = next(bundle.model.parameters()).device
+        self.batch_tokens = BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
 
     @property
-    def config(self) -> dict[str, Any]:
-        """The settings of the model, and the facts of its checkpoint."""
-        return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
+    def defaults(self) -> Mapping[str, object]:
+        """The checkpoint's generation settings."""
+        return LanguageFacts.read(self.bundle).generate
 
-    def generation(self, **overrides: Any) -> TextDecoding:
-        """Return the checkpoint's generation settings with overrides (see `with_overrides`)."""
-        return with_overrides(TextDecoding, LanguageFacts.read(self.bundle).generate, overrides)
+    def options(self, given: TextOptions | None = None, /, **overrides: object) -> TextOptions:
+        """Return the options of a call: the checkpoint's, then those given, then those by name."""
+        return decoding_options(TextOptions, self.defaults, given, overrides)
 
-    @overload
-    def __call__(
-        self, prompt: str, *, prefix: Forced = None, first_row: int = 1, progress: Progress = SILENT, **overrides: Any
-    ) -> Completion: ...
-    @overload
-    def __call__(
-        self,
-        prompt: Sequence[str],
-        *,
-        prefix: Forced = None,
-        first_row: int = 1,
-        progress: Progress = SILENT,
-        **overrides: Any,
-    ) -> list[Completion]: ...
-    def __call__(
-        self,
-        prompt: str | Sequence[str],
-        *,
-        prefix: Forced = None,
-        first_row: int = 1,
-        progress: Progress = SILENT,
-        **overrides: Any,
-    ) -> Completion | list[Completion]:
-        """Continue one prompt, or many in their order; settings such as temperature=0.8 are keyword arguments.
-
-        `prefix` is a forced beginning of the outputs: one for all prompts, or one (or None) for each. `first_row` is
-        the number of the first prompt in its file: errors name it, and random numbers depend on it.
-        """
-        settings = self.generation(**overrides)
-        job = self._job(settings)
-        requests = self._requests([prompt] if isinstance(prompt, str) else list(prompt), prefix, first_row, settings)
-        hypotheses: list[list[Hypothesis]] = [[]] * len(requests)
-        with progress.bar("generate", len(requests)) as bar:
-            for rows in self._batches(requests, job):
-                with exclusive(self.model):
-                    together = generate(job, [requests[row] for row in rows])
-                for row, each in zip(rows, together, strict=True):
-                    hypotheses[row] = each[: settings.num_samples]
-                bar.advance(len(rows))
-        completions = [self._completion(job, settings, *each) for each in zip(requests, hypotheses, strict=True)]
-        return completions[0] if isinstance(prompt, str) else completions
-
-    def stream(
-        self, prompt: str, *, prefix: str | None = None, first_row: int = 1, **overrides: Any
-    ) -> Iterator[str]:
-        """Yield the continuation of a prompt in chunks as it is generated; joined, they are the text of a call.
-
-        A chunk never ends within a character, and text that may turn out to be a stop text is withheld. A beam search
-        yields text once it can no longer change.
-        """
-        settings = self.generation(**overrides)
-        (request,) = self._requests([prompt], prefix, first_row, settings)
-        return stream(self._job(settings), request, lambda: exclusive(self.model))
-
-    def _job(self, settings: TextDecoding) -> GenerationJob:
+    def job(self, options: TextOptions) -> GenerationJob:
+        """Return the model, settings, context window and tokenizer."""
         tokenizer = self.tokenizer
         # One token may do several works; EOS is generated all the same.
         never = {tokenizer.pad_id, tokenizer.bos_id, tokenizer.unk_id} - {tokenizer.eos_id}
         ends = SpecialTokens(tokenizer.bos_id, tokenizer.eos_id, tuple(sorted(never)))
-        return GenerationJob([self.model], ends, settings, self._window(settings), tokenizer)
+        return GenerationJob(
+            self.models, ends, decoding_part(TextDecoding, options), self._window(options), tokenizer
+        )
 
-    def _window(self, settings: TextDecoding) -> int | None:
+    def _window(self, options: TextOptions) -> int | None:
         """Return the context window in tokens."""
-        bound, wanted = self.model.max_positions, settings.context_window
+        bound, wanted = self.model.max_positions, options.context_window
         if wanted is None:
-            return bound
+            return None if bound is None else int(bound)
         if wanted == "trained":
             wanted = LanguageFacts.read(self.bundle).window
             if wanted is None:
@@ -135,126 +78,66 @@ class Generator:
             raise ConfigError(f"context_window: {wanted:,} is more than the {bound:,} tokens this model takes.")
         return int(wanted)
 
-    def _requests(
-        self, texts: Sequence[str], prefix: Forced, first_row: int, settings: TextDecoding
-    ) -> list[Request]:
-        requests, encoded = [], self._encode(texts, first_row)
-        prefixes = forced_prefixes(self.tokenizer, prefix, len(texts), settings.max_new_tokens)
-        for line, (text, ids, forced) in enumerate(zip(texts, encoded, prefixes, strict=True), first_row):
-            front = [self.tokenizer.eos_id] if settings.add_bos or not ids else []
-            requests.append(Request([*front, *ids], settings.max_new_tokens, line, forced, text))
-        return requests
+    def requests(
+        self, rows: Sequence[PromptRow], options: TextOptions, numbers: Sequence[int], where: Sequence[str]
+    ) -> list[Request | None]:
+        """Return the request of each prompt, which may be empty."""
+        for row, origin in zip(rows, where, strict=True):
+            check_text(row.prompt, origin, may_be_blank=True)
+        encoded = self.tokenizer.encode_batch([row.prompt for row in rows])
+        texts = [options.prefix if row.prefix is None else row.prefix for row in rows]
+        prefixes = forced_prefixes(self.tokenizer, texts, options.max_new_tokens)
+        made: list[Request | None] = []
+        for row, ids, number, prefix in zip(rows, encoded, numbers, prefixes, strict=True):
+            front = [self.tokenizer.eos_id] if options.add_bos or not ids else []
+            made.append(Request([*front, *ids], options.max_new_tokens, number, prefix, row.prompt))
+        return made
 
-    def _encode(self, texts: Sequence[str], first_row: int) -> list[list[int]]:
-        for line, text in enumerate(texts, first_row):
-            if not is_text(text):
-                raise DataError(f"line {line:,} is not UTF-8 text; convert it first.")
-        return self.tokenizer.encode_batch(texts)
+    def sizes(self, job: GenerationJob, request: Request) -> tuple[int, int]:
+        """Return the tokens of a prompt within the context window, and those that may follow."""
+        return len(request.ids) - window_start(len(request.ids), job.window), request.limit
 
-    @property
-    def _batch_tokens(self) -> int:
-        return BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
-
-    def _batches(self, requests: Sequence[Request], job: GenerationJob) -> Iterator[list[int]]:
-        """Yield the indices of prompts of similar length that make up a batch."""
-        if not requests:
-            return
-        lengths = np.array([len(each.ids) - window_start(len(each.ids), job.window) for each in requests], np.int64)
-        new = np.array([each.limit for each in requests])
-        limit = max(1, self._batch_tokens // job.settings.hypotheses)
-        yield from (rows.tolist() for rows in micro_batches(np.arange(len(requests)), lengths, new, limit))
+    def results(
+        self,
+        rows: Sequence[PromptRow],
+        options: TextOptions,
+        job: GenerationJob,
+        requests: Sequence[Request | None],
+        hypotheses: Sequence[Sequence[Hypothesis]],
+    ) -> list[Completion]:
+        """Return the first continuation of each prompt, with all of them where there are several."""
+        count = options.num_samples if options.n_best is None else options.n_best
+        results = []
+        for row, request, outputs in zip(rows, requests, hypotheses, strict=True):
+            assert request is not None, "every prompt has one"
+            samples = tuple(self._completion(row, job, request, each, options.stop) for each in outputs[:count])
+            results.append(samples[0] if len(samples) == 1 else replace(samples[0], samples=samples))
+        return results
 
     def _completion(
-        self, job: GenerationJob, settings: TextDecoding, request: Request, hypotheses: Sequence[Hypothesis]
+        self, row: PromptRow, job: GenerationJob, request: Request, output: Hypothesis, stops: Sequence[str]
     ) -> Completion:
-        """Return the first continuation of a prompt, with all of them where there are several."""
-        samples = []
-        for each in hypotheses:
-            ids = (*each.ids, self.tokenizer.eos_id) if each.finish_reason == "eos" else tuple(each.ids)
-            tokens, values = tuple(self.tokenizer.tokens(ids)), tuple(each.token_log_probabilities)
-            text = job.text_of(request, each.ids)
-            text = text[: first_stop(text, settings.stop)]
-            samples.append(Completion(request.text, text, tokens, ids, values, each.finish_reason))
-        return samples[0] if len(samples) == 1 else replace(samples[0], samples=tuple(samples))
+        ids = (*output.ids, self.tokenizer.eos_id) if output.finish_reason == "eos" else tuple(output.ids)
+        tokens, values = tuple(self.tokenizer.tokens(ids)), tuple(output.token_log_probabilities)
+        text = job.text_of(request, output.ids)
+        return Completion(row, text[: first_stop(text, stops)], tokens, ids, values, output.finish_reason)
 
-    def score(
-        self,
-        texts: Sequence[str],
-        stride: int | None = None,
-        alternatives: int = 0,
-        *,
-        score_eos: bool = False,
-        full: bool = False,
-        first_row: int = 1,
-        progress: Progress = SILENT,
-    ) -> list[TextScore]:
-        """Return the log probability of each token of each text, the first one given EOS.
-
-        A text longer than the model's window is scored in windows, `stride` tokens apart (default: half a window).
-        `alternatives` is the number of most probable tokens returned for each position; with `score_eos`, EOS after
-        each text is scored too; `full` uses the full weights where the model was loaded with quantized ones.
-        """
-        if isinstance(texts, str):
-            raise ConfigError("score: one text is given where a list of them is expected; write [text].")
-        end = self.tokenizer.eos_id
-        last = [end] if score_eos else []
-        encoded = [[end, *ids, *last] for ids in self._encode(texts, first_row)]
-        scored = self._score_ids(encoded, stride, alternatives, full, progress)
-        return [self._score(text, ids[1:], each) for text, ids, each in zip(texts, encoded, scored, strict=True)]
-
-    def _score_ids(
-        self, encoded: Sequence[Sequence[int]], stride: int | None, alternatives: int, full: bool, progress: Progress
-    ) -> list[list[ScoredToken]]:
-        """Return the score of each token but the first, of texts as ids."""
-        windows = plan_windows([len(ids) for ids in encoded], self.reach, stride)
-        if not windows:
-            return [[] for _ in encoded]
-        with exclusive(self.model), without_int8(self.model) if full else nullcontext():
-            return text_log_probabilities(
-                self.model, Sequences.of(encoded), windows, self._batch_tokens, alternatives, progress
-            )
+    @property
+    def score(self) -> TextScorer:
+        """The pipeline that returns the log probability of each token of given texts: `generator.score([text])`."""
+        return TextScorer(self)
 
     def weights_cost(self, texts: Sequence[str | Sequence[int]], progress: Progress = SILENT) -> WeightsCost:
         """Return the increase in perplexity due to quantized weights on texts, or on their ids."""
-        if self.quantize == "none":
-            raise ConfigError(
-                "quantize: this model has its full weights, so there is no cost; load it with int8 weights."
-            )
-        ids = [self._encode([text], line)[0] if isinstance(text, str) else text for line, text in enumerate(texts, 1)]
-        rows = [[self.tokenizer.eos_id, *each] for each in ids]
-        both = [self._score_ids(rows, None, 0, full, progress) for full in (True, False)]
-        full, quantized = ([[value for value, _ in text] for text in scored] for scored in both)
-        return weights_cost(full, quantized)
-
-    @property
-    def reach(self) -> int | None:
-        """The context window for scoring in tokens: the model's maximum, or the window it was trained with.
-
-        None for a recurrent model, whose state holds a text of any length.
-        """
-        if self.model.max_positions is not None:
-            return int(self.model.max_positions)
-        attends = any(name.endswith("attention.weights") for name in probes(self.model))
-        return LanguageFacts.read(self.bundle).window if attends else None
-
-    def _score(self, text: str, ids: Sequence[int], scored: Sequence[ScoredToken]) -> TextScore:
-        best = tuple(self._next(choices) for _, choices in scored if choices)
-        values = tuple(value for value, _ in scored)
-        return TextScore(text, tuple(self.tokenizer.tokens(ids)), tuple(ids), values, best)
-
-    def _next(self, choices: Sequence[tuple[int, float]]) -> tuple[NextToken, ...]:
-        tokens = self.tokenizer.tokens([number for number, _ in choices])
-        return tuple(
-            NextToken(token, number, math.exp(value)) for token, (number, value) in zip(tokens, choices, strict=True)
-        )
+        return self.score.weights_cost(texts, progress)
 
     def next_tokens(self, text: str, count: int = 5) -> list[tuple[NextToken, ...]]:
         """Return the most probable next tokens at every position of a text: before each token, and after the last."""
-        (score,) = self.score([text], alternatives=count, score_eos=True)
-        return list(score.alternatives)
+        return list(self.score(text, alternatives=count, score_eos=True).alternatives)
 
-    def inspect(self, text: str, probes: Sequence[str] = ("*.weights",)) -> Trace:
+    def inspect(self, *inputs: object, probes: Sequence[str] = ("*.weights",)) -> Trace:
         """Record the activations of a forward pass over EOS and a text."""
+        text = as_row(SingleText, ("text",), split_rows(inputs)[0][0], "inspect").text
         row, tokens = self._row("inspect", text)
         return record_text(self.model, row, tokens, probes)
 
@@ -265,7 +148,8 @@ class Generator:
 
     def _row(self, name: str, text: str) -> tuple[torch.Tensor, dict[str, list[str]]]:
         """Return EOS and a text as ids (T,), and as tokens."""
-        ids = [self.tokenizer.eos_id, *self._encode([text], 1)[0]]
+        check_text(text, name, may_be_blank=True)
+        ids = [self.tokenizer.eos_id, *self.tokenizer.encode(text).ids]
         bound = self.model.max_positions
         if bound is not None and len(ids) > bound:
             raise DataError(

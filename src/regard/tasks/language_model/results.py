@@ -5,13 +5,16 @@ from dataclasses import dataclass
 
 from regard.decoding.steppers.interface import FinishReason
 from regard.metrics.perplexity import bits_per_byte, perplexity, word_perplexity
+from regard.pipelines.base import Plain, Result
+from regard.pipelines.inputs import SingleText
+from regard.tasks.language_model.options import PromptRow
 
 
 @dataclass(frozen=True)
-class Completion:
+class Completion(Result):
     """The continuation of a prompt with the log probability of each token."""
 
-    prompt: str
+    row: PromptRow
     text: str
     """The new text, cut off before a stop text."""
     tokens: tuple[str, ...]
@@ -24,10 +27,26 @@ class Completion:
     samples: tuple["Completion", ...] = ()
     """All continuations of the prompt, this one first, where num_samples is above 1; of a beam search, best first."""
 
+    columns = ("completion", "finish_reason", "log_probability")
+
+    @property
+    def prompt(self) -> str:
+        """The prompt that was given."""
+        return self.row.prompt
+
+    @property
+    def completion(self) -> str:
+        """The new text."""
+        return self.text
+
     @property
     def log_probability(self) -> float:
         """The sum over all tokens."""
         return math.fsum(self.log_probabilities)
+
+    def to_dict(self) -> Plain:
+        """Return the prompt, the new text, its tokens, and all samples."""
+        return super().to_dict() | {"log_probability": self.log_probability}
 
 
 @dataclass(frozen=True)
@@ -40,15 +59,22 @@ class NextToken:
 
 
 @dataclass(frozen=True)
-class TextScore:
+class TextScore(Result):
     """The log probability of each token of a text, given those before it."""
 
-    text: str
+    row: SingleText
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
     log_probabilities: tuple[float, ...]
     alternatives: tuple[tuple[NextToken, ...], ...] = ()
     """The most probable tokens at each position, best first, where they were asked for."""
+
+    columns = ("log_probability", "perplexity", "word_perplexity", "bits_per_byte")
+
+    @property
+    def text(self) -> str:
+        """The text that was given."""
+        return self.row.text
 
     @property
     def log_probability(self) -> float:
@@ -69,3 +95,7 @@ class TextScore:
     def bits_per_byte(self) -> float:
         """Bits per byte of the text."""
         return bits_per_byte([self])
+
+    def to_dict(self) -> Plain:
+        """Return the text, its metrics, and the log probability of each token."""
+        return super().to_dict() | self.record()

@@ -9,9 +9,7 @@ from pydantic import Field
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import TextData, TextSource
 from regard.data.sources.memory import TEXT
-from regard.decoding.settings import TextDecoding
 from regard.models.base.settings import ModelSettings
-from regard.pipelines.base import Options
 from regard.pipelines.inputs import SingleText
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
@@ -27,6 +25,7 @@ from regard.tasks.declarations import (
     Wording,
 )
 from regard.tasks.evaluation import Evaluation, Values
+from regard.tasks.language_model.options import PromptRow, TextOptions, TextScoreOptions
 from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.results import Completion, TextScore
 from regard.tasks.language_model.settings import LanguageSettings
@@ -82,16 +81,16 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
         Operation(
             "generate",
             "Continue text.",
-            SingleText,
-            ("text",),
-            TextDecoding,
+            PromptRow,
+            ("prompt",),
+            TextOptions,
             Completion,
             streams=True,
             example='"Once upon a time"',
             call='generator("Once upon a time").text',
             variable="generator",
         ),
-        Operation("score", "Score text.", SingleText, ("text",), Options, TextScore, method="score"),
+        Operation("score", "Score text.", SingleText, ("text",), TextScoreOptions, TextScore, method="score"),
     )
     evaluation = LanguageEvaluation
     init_from = InitFrom({"causal-lm": CONTINUED_RATE}, takes_word_vectors=True)
@@ -135,7 +134,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
 
     def check_bundle(self, bundle: "Bundle") -> None:
         """Refuse a model whose generation defaults are invalid."""
-        self.pipeline(bundle, LoadOptions()).generation()
+        self.pipeline(bundle, LoadOptions()).options()
 
     def eval_sets(
         self,

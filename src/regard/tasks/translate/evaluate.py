@@ -20,6 +20,7 @@ from regard.progress import SILENT, Progress
 from regard.tasks.data import EvalSet
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.translate.losses import mean_nll
+from regard.tasks.translate.options import AnyTranslateOptions
 from regard.tasks.translate.pipeline import Translator
 from regard.tasks.translate.prepare import validation_pairs
 from regard.training.device.machine import MICRO_BATCH_TOKENS
@@ -74,8 +75,8 @@ def evaluate_pairs(
     if not pairs:
         raise DataError(f"{name}: there are no sentence pairs to score; give at least one.")
     encoded = encode_pairs(translator, pairs)
-    settings = translator.decoding(**decoding)
-    bound = min(translator.bound or settings.max_source_length, settings.max_source_length)
+    options = translator.options(**decoding)
+    bound = min(translator.bound or options.max_source_length, options.max_source_length)
     is_readable = encoded.source.lengths <= bound
     fits = is_readable & (encoded.target.lengths <= bound)
     if not fits.all():
@@ -83,7 +84,7 @@ def evaluate_pairs(
         progress.warn(f"{name}: {(~fits).sum():,} pairs are longer than the {bound:,} tokens {limit_name}.")
     started = time.perf_counter()
     sources = [pair.source if can else "" for pair, can in zip(pairs, is_readable, strict=True)]
-    translations = translator(sources, progress=progress, **decoding)
+    translations = translator(sources, progress=progress, options=options)
     elapsed = time.perf_counter() - started
     # A hypothesis is one line, so that what is scored is what a file of hypotheses can hold.
     hypotheses = tuple(" ".join(each.text.splitlines()) for each in translations)
@@ -107,9 +108,14 @@ def evaluate_pairs(
         statistics,
         hashes=set_hashes(chosen),
         details=details if papers else {},
-        decode=settings.model_dump(mode="json"),
-        decode_defaults=translator.decoding().model_dump(mode="json"),
+        decode=decoding_of(options),
+        decode_defaults=decoding_of(translator.options()),
     )
+
+
+def decoding_of(options: AnyTranslateOptions) -> dict[str, Any]:
+    """Return the decoding settings among the options of a call."""
+    return options.model_dump(mode="json", exclude={"prefix", "n_best"})
 
 
 def encode_pairs(translator: Translator, pairs: Sequence[Pair]) -> EncodedPairs:

@@ -1,6 +1,6 @@
 """Mask-predict translation: all target tokens are predicted in parallel, over a few iterations."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,57 +11,63 @@ from torch import Tensor
 from regard.checkpoint.bundle import Bundle
 from regard.config.resolve import Layer, resolve
 from regard.decoding.search.mask_predict import MaskPredictStep, likely_lengths, mask_predict
-from regard.decoding.settings import AnyTranslationDecoding, MaskPredictDecoding, TranslationDecoding
-from regard.errors import ConfigError, DataError
+from regard.decoding.session import GenerationJob
+from regard.decoding.settings import MaskPredictDecoding, TranslationDecoding
+from regard.errors import ConfigError
 from regard.inspection.record import recording
 from regard.models.base.protocols import ConditionalMaskedLM, is_conditional_masked
 from regard.nn.probes.trace import Trace
-from regard.progress import SILENT, Progress
+from regard.pipelines.generation import decoding_part
+from regard.tasks.translate.options import AnyTranslateOptions, MaskPredictOptions, SourceRow
 from regard.tasks.translate.pipeline import Translator
-from regard.tasks.translate.results import Alternative, PairScore
-from regard.text.prefix import Forced, Prefix
+from regard.tasks.translate.results import Alternative
+from regard.tasks.translate.scoring import PairScorer
+from regard.text.prefix import Prefix
 
 Recorded = tuple[dict[str, list[str]], dict[str, NDArray[np.float32]]]
 """Tokens and arrays of a trace, by name."""
+NO_PREFIX = "prefix: a mask-predict model predicts all tokens in parallel; leave it out."
 
 
 class MaskPredictTranslator(Translator):
     """A conditional masked language model with tokenizers and decoding defaults."""
 
-    def decoding(self, **overrides: Any) -> AnyTranslationDecoding:
-        """Return the checkpoint's decoding settings with some of them changed."""
-        return self._settings(**overrides)
+    options_class = MaskPredictOptions
 
-    def _settings(self, **overrides: Any) -> MaskPredictDecoding:
+    def options(self, given: AnyTranslateOptions | None = None, /, **overrides: object) -> MaskPredictOptions:
+        """Return the options of a call; what is for autoregressive models is refused."""
         changes = {name: value for name, value in overrides.items() if value is not None}
+        if "prefix" in changes:
+            raise ConfigError(NO_PREFIX)
         others = TranslationDecoding.model_fields.keys() - MaskPredictDecoding.model_fields.keys()
         if name := next((each for each in changes if each in others), None):
             raise ConfigError(
                 f"{name}: {changes[name]} is for autoregressive models, and this is a mask-predict model; leave it "
                 f"out, and see iterations and length_candidates."
             )
-        layers = [Layer("the checkpoint", self.bundle.facts.get("decode", {})), Layer("the call", changes)]
-        return resolve(MaskPredictDecoding, layers).settings
+        chosen = {} if given is None else given.model_dump(mode="json", exclude_unset=True)
+        layers = (Layer("the checkpoint", self.defaults), Layer("the options", chosen), Layer("the call", changes))
+        return resolve(MaskPredictOptions, layers).settings
 
-    def _prefixes(self, prefix: Forced, count: int, settings: AnyTranslationDecoding) -> list[Prefix | None]:
-        if prefix:
-            raise ConfigError("prefix: a mask-predict model predicts all tokens in parallel; leave it out.")
-        return [None] * count
+    def job(self, options: AnyTranslateOptions) -> GenerationJob:
+        """Return the model and settings; a batch is decoded at once."""
+        settings = decoding_part(MaskPredictDecoding, options)
+        return GenerationJob(self.models, self.special_tokens, settings, tokenizer=self.target_tokenizer)
 
-    def stream(self, text: str, *, prefix: str | None = None, first_row: int = 1, **decoding: Any) -> Iterator[str]:
-        """Yield the whole translation: all of its tokens are predicted in parallel."""
-        yield self(text, prefix=prefix, first_row=first_row, **decoding).text
+    def _prefixes(self, rows: Sequence[SourceRow], options: AnyTranslateOptions) -> list[Prefix | None]:
+        if any(row.prefix for row in rows):
+            raise ConfigError(NO_PREFIX)
+        return [None] * len(rows)
 
-    def alternatives(self, source: str, prefix: str = "", count: int = 5, **decoding: Any) -> list[Alternative]:
+    def alternatives(self, source: str, prefix: str = "", count: int = 5, **overrides: Any) -> list[Alternative]:
         """Refuse: a parallel decoder has no next token."""
         raise ConfigError(
             "alternatives: a mask-predict model predicts all tokens in parallel, so there is no next token; other "
             "lengths are among the candidates."
         )
 
-    def score(
-        self, pairs: Sequence[tuple[str, str]], *, first_row: int = 1, progress: Progress = SILENT, **decoding: Any
-    ) -> list[PairScore]:
+    @property
+    def score(self) -> PairScorer:
         """Refuse: probabilities of masked tokens, each given all others, do not make one of a text."""
         raise ConfigError(
             "score: a conditional masked model predicts masked tokens, which gives no probability of a translation; "
@@ -69,25 +75,19 @@ class MaskPredictTranslator(Translator):
         )
 
     def inspect(
-        self,
-        source: str,
-        target: str | None = None,
-        probes: Sequence[str] = ("*.weights",),
-        iterations: int | None = None,
+        self, *inputs: object, probes: Sequence[str] = ("*.weights",), iterations: int | None = None
     ) -> Trace:
-        """Return a trace of the last mask-predict iteration, or of the forward pass of a given `target`.
+        """Return a trace of the last mask-predict iteration, or of the forward pass of a given target.
 
         Beside the probes, it has for each iteration N the tokens `passes.N`, their probabilities when they were
         predicted, and 1 for those that this iteration predicted (0 for the others); and the candidate lengths with
         their probabilities.
         """
-        if not source.strip():
-            raise DataError("inspect: the source is empty; give it a sentence.")
-        tokenizer = self.source_tokenizer
-        ids = [*tokenizer.encode(source).ids, tokenizer.eos_id]
+        given, tokenizer = self._inspected(inputs), self.source_tokenizer
+        ids = [*tokenizer.encode(given.source).ids, tokenizer.eos_id]
         row = torch.tensor([ids], device=self.device)
-        if target is not None:
-            tokens, arrays = self._record_target(row, target, probes)
+        if given.target is not None:
+            tokens, arrays = self._record_target(row, given.target, probes)
         else:
             tokens, arrays = self._record_iterations(row, probes, iterations)
         return Trace({"source": tokenizer.tokens(ids)} | tokens, arrays)
@@ -106,10 +106,10 @@ class MaskPredictTranslator(Translator):
     @torch.inference_mode()
     def _record_iterations(self, source: Tensor, probes: Sequence[str], iterations: int | None) -> Recorded:
         """Return the probes and tokens of every iteration, for the length of the best translation."""
-        settings = self._settings(iterations=iterations, collapse_repeats=False)
+        settings = self.options(iterations=iterations, collapse_repeats=False)
         token_mask = torch.ones_like(source, dtype=torch.bool)
-        inputs = self.model, source, token_mask, self._special_tokens, settings
-        with self._locked():
+        inputs = self.model, source, token_mask, self.special_tokens, settings
+        with self.locked():
             best = mask_predict(*inputs)[0][0]
             lengths = _lengths(self.model, source, token_mask)
         steps: list[MaskPredictStep] = []

@@ -1,255 +1,185 @@
 """The translation pipeline: text in one language in, text in another out."""
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, overload
+from typing import Any
 
-import numpy as np
 import torch
 
 from regard.checkpoint.bundle import Bundle
-from regard.data.encoding.batches import EncodedPairs
-from regard.data.encoding.sequences import Sequences
-from regard.data.feeds.sampler import micro_batches
-from regard.data.sources.lines import is_text
-from regard.decoding.generate import generate, stream
+from regard.decoding.generate import generate
 from regard.decoding.scoring import next_log_probabilities
 from regard.decoding.session import GenerationJob
-from regard.decoding.settings import (
-    MASK_PREDICT_ONLY,
-    AnyTranslationDecoding,
-    MaskPredictDecoding,
-    TranslationDecoding,
-    with_overrides,
-)
+from regard.decoding.settings import MASK_PREDICT_ONLY, GenerationSettings, TranslationDecoding
 from regard.decoding.steppers.interface import Hypothesis, Request, SpecialTokens
 from regard.errors import ConfigError, DataError
-from regard.inspection.record import exclusive, record_translation
-from regard.nn.inference.prepacked import drop_prepacked
+from regard.inspection.record import record_translation
 from regard.nn.probes.trace import Trace
-from regard.progress import SILENT, Progress
+from regard.pipelines.generation import GeneratingPipeline, decoding_options, decoding_part
+from regard.pipelines.inputs import as_row, check_text, split_rows
 from regard.tasks.data import translation_tokenizers
+from regard.tasks.translate.options import (
+    AnyTranslateOptions,
+    SourceAndTarget,
+    SourceRow,
+    TranslateOptions,
+)
 from regard.tasks.translate.paragraphs import translate_paragraphs
-from regard.tasks.translate.results import Alternative, PairScore, Translation, detokenized
-from regard.tasks.translate.scoring import pair_log_probabilities
+from regard.tasks.translate.results import Alternative, Translation, detokenized
+from regard.tasks.translate.scoring import PairScorer
 from regard.text.detokenizer import first_stop
-from regard.text.prefix import Forced, Prefix, exact_prefix, forced_prefixes, prefix_ids
+from regard.text.prefix import Prefix, exact_prefix, forced_prefixes, prefix_ids
 from regard.text.tokenizer import Tokenizer
 
 BATCH_TOKENS = {"cpu": 16384, "cuda": 32768}
 """Padded source tokens per batch, all hypotheses counted: fits a CPU's cache, fills a GPU."""
 
 
-class Translator:
+class Translator(GeneratingPipeline[SourceRow, AnyTranslateOptions, Translation]):
     """A translation model, or an ensemble of them, with tokenizers and decoding defaults."""
 
+    row = SourceRow
+    inputs = ("source",)
+    options_class: type[AnyTranslateOptions] = TranslateOptions
+    bar = "translate"
     paragraphs = translate_paragraphs
 
     def __init__(self, bundle: Bundle, others: Sequence[Bundle] = ()) -> None:
-        self.bundle = bundle
-        self.model: Any = bundle.model
-        self.models: list[Any] = [bundle.model, *(other.model for other in others)]
-        for model in self.models:
-            drop_prepacked(model)
+        super().__init__(bundle, others)
         self.source_tokenizer, self.target_tokenizer = translation_tokenizers(bundle.tokenizers)
-        self.device = next(bundle.model.parameters()).device
-        self._batch_tokens = BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """The settings of the model and of decoding."""
-        return {"model": self.bundle.settings.model_dump(), **self.bundle.facts}
+        self.batch_tokens = BATCH_TOKENS.get(self.device.type, BATCH_TOKENS["cpu"])
 
     @property
     def tokenizer(self) -> Tokenizer:
         """The target tokenizer, which is the source tokenizer too where they share one."""
         return self.target_tokenizer
 
-    def decoding(self, **overrides: Any) -> AnyTranslationDecoding:
-        """Return the checkpoint's decoding settings with overrides (see `with_overrides`)."""
+    @property
+    def defaults(self) -> Mapping[str, object]:
+        """The checkpoint's decoding settings."""
+        return dict(self.bundle.facts.get("decode", {}))
+
+    def options(self, given: AnyTranslateOptions | None = None, /, **overrides: object) -> AnyTranslateOptions:
+        """Return the options of a call; what is for mask-predict models is refused."""
         if name := next((each for each in MASK_PREDICT_ONLY if overrides.get(each) is not None), None):
             is_for = "is for mask-predict models, and this is an autoregressive one"
             raise ConfigError(f"{name}: {overrides[name]} {is_for}; leave it out.")
-        return with_overrides(TranslationDecoding, self.bundle.facts.get("decode", {}), overrides)
+        return decoding_options(TranslateOptions, self.defaults, given, overrides)
 
-    @overload
-    def __call__(
-        self, text: str, *, prefix: Forced = None, first_row: int = 1, progress: Progress = SILENT, **decoding: Any
-    ) -> Translation: ...
-    @overload
-    def __call__(
+    def job(self, options: AnyTranslateOptions) -> GenerationJob:
+        """Return the models, settings and target tokenizer."""
+        settings = decoding_part(TranslationDecoding, options)
+        return GenerationJob(self.models, self.special_tokens, settings, tokenizer=self.target_tokenizer)
+
+    def requests(
+        self, rows: Sequence[SourceRow], options: AnyTranslateOptions, numbers: Sequence[int], where: Sequence[str]
+    ) -> list[Request | None]:
+        """Return the request of each source; None for a blank one, whose translation is blank."""
+        for row, origin in zip(rows, where, strict=True):
+            check_text(row.source, origin, may_be_blank=True)
+        kept = [index for index, row in enumerate(rows) if row.source.strip()]
+        texts, origins = [rows[index].source for index in kept], [where[index] for index in kept]
+        encoded = self.encode(self.source_tokenizer, texts, origins, options.max_source_length)
+        prefixes = self._prefixes([rows[index] for index in kept], options)
+        made: list[Request | None] = [None] * len(rows)
+        for index, ids, prefix in zip(kept, encoded, prefixes, strict=True):
+            made[index] = self._request(ids, options, numbers[index], prefix)
+        return made
+
+    def _request(
+        self, ids: Sequence[int], options: AnyTranslateOptions, number: int, prefix: Prefix | None
+    ) -> Request:
+        """Return the request of a source as ids, with EOS; mask-predict predicts its lengths."""
+        known, limit = len(prefix.choices) if prefix else 0, 0
+        if isinstance(options, TranslateOptions):
+            limit = options.limit(len(ids), self.bound, known)
+        return Request(ids, limit, number, prefix)
+
+    def _prefixes(self, rows: Sequence[SourceRow], options: AnyTranslateOptions) -> list[Prefix | None]:
+        """Return the prefix of each row, else that of the options; one as long as the output may be is refused."""
+        common = options.prefix if isinstance(options, TranslateOptions) else None
+        bounds = [bound for bound in (options.longest, self.bound) if bound is not None]
+        texts = [common if row.prefix is None else row.prefix for row in rows]
+        return forced_prefixes(self.target_tokenizer, texts, min(bounds, default=None))
+
+    def results(
         self,
-        text: Sequence[str],
-        *,
-        prefix: Forced = None,
-        first_row: int = 1,
-        progress: Progress = SILENT,
-        **decoding: Any,
-    ) -> list[Translation]: ...
-    def __call__(
-        self,
-        text: str | Sequence[str],
-        *,
-        prefix: Forced = None,
-        first_row: int = 1,
-        progress: Progress = SILENT,
-        **decoding: Any,
-    ) -> Translation | list[Translation]:
-        """Translate one text, or many in their order; decoding settings such as beam_size=5 are given by name.
-
-        `prefix` is a forced prefix of the translations: one for all texts, or one (or None) for each. `first_row` is
-        the row of the first text in its source: messages name rows, and sampling is seeded by them.
-        """
-        settings = self.decoding(**decoding)
-        texts = [text] if isinstance(text, str) else list(text)
-        forced = self._prefixes(prefix, len(texts), settings)
-        translations = self._translate(texts, forced, first_row, settings, progress)
-        return translations[0] if isinstance(text, str) else translations
-
-    def stream(self, text: str, *, prefix: str | None = None, first_row: int = 1, **decoding: Any) -> Iterator[str]:
-        """Yield the translation of a text in chunks as it is generated; joined, they are the text of a call.
-
-        No character is split; a possible stop string, and text that a beam search may still change, are withheld.
-        """
-        settings = self.decoding(**decoding)
-        forced = self._prefixes(prefix, 1, settings)
-        if not text.strip():
-            return iter(())
-        ids = self._encode(self.source_tokenizer, [text], [first_row], settings).ids.tolist()
-        (request,) = self._requests([ids], forced, [first_row], settings)
-        return stream(self._job(settings), request, self._locked)
-
-    def _job(self, settings: AnyTranslationDecoding) -> GenerationJob:
-        assert isinstance(settings, TranslationDecoding | MaskPredictDecoding), "there are no others"
-        return GenerationJob(self.models, self._special_tokens, settings, tokenizer=self.target_tokenizer)
-
-    def _requests(
-        self,
-        sources: Sequence[Sequence[int]],
-        prefixes: Sequence[Prefix | None],
-        lines: Sequence[int],
-        settings: AnyTranslationDecoding,
-    ) -> list[Request]:
-        """Return the requests of sources as ids, with EOS."""
-        limits = [0] * len(sources)  # mask-predict predicts its lengths
-        if isinstance(settings, TranslationDecoding):
-            known = [len(each.choices) if each else 0 for each in prefixes]
-            limits = [settings.limit(len(ids), self.bound, each) for ids, each in zip(sources, known, strict=True)]
-        return list(map(Request, sources, limits, lines, prefixes))
-
-    def _prefixes(self, prefix: Forced, count: int, settings: AnyTranslationDecoding) -> list[Prefix | None]:
-        """Return the prefix of each text; one as long as the output may be is refused."""
-        bounds = [bound for bound in (settings.longest, self.bound) if bound is not None]
-        return forced_prefixes(self.target_tokenizer, prefix, count, min(bounds, default=None))
+        rows: Sequence[SourceRow],
+        options: AnyTranslateOptions,
+        job: GenerationJob,
+        requests: Sequence[Request | None],
+        hypotheses: Sequence[Sequence[Hypothesis]],
+    ) -> list[Translation]:
+        """Return the translation of each source; blank where there is no request."""
+        tokenizer, stops, settings = self.target_tokenizer, tuple[str, ...](), job.settings
+        if isinstance(settings, GenerationSettings):
+            stops = settings.stop
+            if settings.method == "sample":
+                hypotheses = [sorted(each, key=lambda one: -one.score) for each in hypotheses]
+        texts = iter(tokenizer.decode_batch(each[0].ids for each in hypotheses if each))
+        results = []
+        for row, candidates in zip(rows, hypotheses, strict=True):
+            if not candidates:
+                results.append(Translation(row, "", 0.0, (), tuple, options.n_best))
+                continue
+            text, best = next(texts), candidates[0]
+            tokens, find = tuple(tokenizer.tokens(best.ids)), partial(detokenized, tokenizer, candidates, stops)
+            results.append(
+                Translation(row, text[: first_stop(text, stops)], best.score, tokens, find, options.n_best)
+            )
+        return results
 
     @property
     def bound(self) -> int | None:
         """The maximum sequence length of the models in tokens; None: there is none."""
         return min((model.max_positions for model in self.models if model.max_positions is not None), default=None)
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Lock the models: probes record every thread that runs them."""
-        with ExitStack() as locks:
-            for model in sorted(set(self.models), key=id):  # always in the same order: no deadlock
-                locks.enter_context(exclusive(model))
-            yield
-
     @property
-    def _special_tokens(self) -> SpecialTokens:
+    def special_tokens(self) -> SpecialTokens:
+        """BOS, EOS, and the tokens that are never generated."""
         own = self.target_tokenizer
         return SpecialTokens(own.bos_id, own.eos_id, own.suppressed_ids)
 
-    def _translate(
-        self,
-        texts: list[str],
-        prefixes: Sequence[Prefix | None],
-        first_row: int,
-        settings: AnyTranslationDecoding,
-        progress: Progress,
-    ) -> list[Translation]:
-        """Translate texts in batches of similar length, in their order; a blank text has a blank translation."""
-        translations = [Translation(text, "", 0.0, (), tuple) for text in texts]
-        positions = np.array([position for position, text in enumerate(texts) if text.strip()], np.int64)
-        if not len(positions):
-            return translations
-        lines = (positions + first_row).tolist()
-        sequences = self._encode(self.source_tokenizer, [texts[position] for position in positions], lines, settings)
-        lengths, job = sequences.lengths, self._job(settings)
-        ids = [sequences[row].tolist() for row in range(len(lines))]
-        requests = self._requests(ids, [prefixes[position] for position in positions], lines, settings)
-        with progress.bar("translate", len(positions)) as bar:
-            limit = max(1, self._batch_tokens // settings.hypotheses)
-            for rows in micro_batches(np.arange(len(positions)), lengths, np.zeros_like(lengths), limit):
-                with self._locked():
-                    hypotheses = generate(job, [requests[row] for row in rows])
-                batch = self._translations([texts[position] for position in positions[rows]], hypotheses, settings)
-                for position, translation in zip(positions[rows], batch, strict=True):
-                    translations[position] = translation
-                bar.advance(len(rows))
-        return translations
-
-    def _encode(
-        self, tokenizer: Tokenizer, texts: Sequence[str], lines: Sequence[int], settings: AnyTranslationDecoding
-    ) -> Sequences:
-        """Return the token ids of texts, each with EOS; one that is too long is refused by its line."""
-        for line, text in zip(lines, texts, strict=True):
-            if not is_text(text):
-                raise DataError(f"line {line:,} is not UTF-8 text; convert it first.")
+    def encode(self, tokenizer: Tokenizer, texts: Sequence[str], where: Sequence[str], limit: int) -> list[list[int]]:
+        """Return the token ids of texts, each with EOS; one that is too long is refused by its `where`."""
         encoded = [[*ids, tokenizer.eos_id] for ids in tokenizer.encode_batch(texts)]
-        bound, limit = self.bound, settings.max_source_length
-        for line, ids in zip(lines, encoded, strict=True):
+        bound = self.bound
+        for origin, ids in zip(where, encoded, strict=True):
             if bound is not None and len(ids) > bound:
                 raise DataError(
-                    f"line {line:,} has {len(ids):,} tokens, but this model takes {bound:,} at most; "
+                    f"{origin} has {len(ids):,} tokens, but this model takes {bound:,} at most; "
                     f"split it into sentences."
                 )
             if len(ids) > limit:
                 raise DataError(
-                    f"line {line:,} has {len(ids):,} tokens, more than decode.max_source_length {limit:,}; split it "
+                    f"{origin} has {len(ids):,} tokens, more than decode.max_source_length {limit:,}; split it "
                     f"into sentences, or raise the setting if there is memory for it."
                 )
-        return Sequences.of(encoded)
+        return encoded
 
-    def _translations(
-        self, sources: Sequence[str], hypotheses: Sequence[list[Hypothesis]], settings: AnyTranslationDecoding
-    ) -> Iterator[Translation]:
-        tokenizer, stops = self.target_tokenizer, tuple[str, ...]()
-        if isinstance(settings, TranslationDecoding):
-            stops = settings.stop
-            if settings.method == "sample":
-                hypotheses = [sorted(each, key=lambda one: -one.score) for each in hypotheses]
-        texts = tokenizer.decode_batch(each[0].ids for each in hypotheses)
-        for source, text, candidates in zip(sources, texts, hypotheses, strict=True):
-            best = candidates[0]
-            text, tokens = text[: first_stop(text, stops)], tuple(tokenizer.tokens(best.ids))
-            yield Translation(source, text, best.score, tokens, partial(detokenized, tokenizer, candidates, stops))
-
-    def alternatives(self, source: str, prefix: str = "", count: int = 5, **decoding: Any) -> list[Alternative]:
+    def alternatives(self, source: str, prefix: str = "", count: int = 5, **overrides: Any) -> list[Alternative]:
         """Return the most probable next tokens after a prefix of the translation, each with its continuation."""
-        settings = self.decoding(**decoding)
-        if not source.strip():
+        options, tokenizer = self.options(**overrides), self.tokenizer
+        given = self.request(SourceRow(source), options)
+        if given is None:
             raise DataError("alternatives: the source is empty; give it a sentence.")
-        tokenizer = self.target_tokenizer
         ids, followers = prefix_ids(tokenizer, prefix) if prefix else ([], None)
-        sequence = self._encode(self.source_tokenizer, [source], [1], settings).ids
-        row = torch.from_numpy(sequence.astype(np.int64)).to(self.device)
+        row = torch.tensor(given.ids, device=self.device)
         decoded = torch.tensor([tokenizer.bos_id, *ids], device=self.device)
-        allowed = followers or [token for token in range(tokenizer.size) if token not in self._special_tokens.never]
-        with self._locked():
+        allowed = followers or [token for token in range(tokenizer.size) if token not in self.special_tokens.never]
+        with self.locked():
             log_p = next_log_probabilities(self.models, row, decoded)[torch.tensor(allowed, device=self.device)]
         values, order = log_p.topk(min(count, len(allowed)))
         tokens = [allowed[index] for index in order.tolist()]
         prefixes = [exact_prefix(ids if token == tokenizer.eos_id else [*ids, token]) for token in tokens]
-        batch = max(1, self._batch_tokens // (settings.hypotheses * len(row)))
+        job, batch = self.job(options), max(1, self.batch_tokens // (options.hypotheses * len(row)))
+        requests = [self._request(given.ids, options, 1, each) for each in prefixes]
         hypotheses: list[list[Hypothesis]] = []
-        requests = self._requests([sequence.tolist()] * len(tokens), prefixes, [1] * len(tokens), settings)
         for begin in range(0, len(tokens), batch):
-            with self._locked():
-                hypotheses += generate(self._job(settings), requests[begin : begin + batch])
-        translations = self._translations([source] * len(hypotheses), hypotheses, settings)
+            with self.locked():
+                hypotheses += generate(job, requests[begin : begin + batch])
+        translations = self.results([SourceRow(source)] * len(tokens), options, job, requests, hypotheses)
         return [
             Alternative(
                 tokenizer.tokens([token])[0],
@@ -259,37 +189,20 @@ class Translator:
             for token, value, each in zip(tokens, values.tolist(), translations, strict=True)
         ]
 
-    def score(
-        self, pairs: Sequence[tuple[str, str]], *, first_row: int = 1, progress: Progress = SILENT, **decoding: Any
-    ) -> list[PairScore]:
-        """Return the log probabilities of the tokens of each target, given its source."""
-        settings = self.decoding(**decoding)
-        if not pairs:
-            return []
-        lines = range(first_row, first_row + len(pairs))
-        source_tokenizer, target_tokenizer = self.source_tokenizer, self.target_tokenizer
-        sources = self._encode(source_tokenizer, [source for source, _ in pairs], lines, settings)
-        targets = self._encode(target_tokenizer, [target for _, target in pairs], lines, settings)
-        encoded = EncodedPairs(
-            sources, targets, source_tokenizer.pad_id, target_tokenizer.pad_id, target_tokenizer.bos_id
-        )
-        with self._locked():
-            values = pair_log_probabilities(self.models, encoded, self.device, self._batch_tokens, progress)
-        target_tokens = [
-            target_tokenizer.tokens(targets.ids[begin:end]) for begin, end in zip(targets.starts, targets.starts[1:])
-        ]
-        return [
-            PairScore(source, target, tuple(tokens), each)
-            for (source, target), tokens, each in zip(pairs, target_tokens, values, strict=True)
-        ]
+    @property
+    def score(self) -> PairScorer:
+        """The pipeline that returns the log probabilities of a translation: `translator.score(source, target)`."""
+        return PairScorer(self)
 
-    def inspect(self, source: str, target: str | None = None, probes: Sequence[str] = ("*.weights",)) -> Trace:
-        """Return a trace of the forward pass over `source` and `target` (default: the model's own translation)."""
-        if not source.strip():
-            raise DataError("inspect: the source is empty; give it a sentence.")
+    def inspect(self, *inputs: object, probes: Sequence[str] = ("*.weights",)) -> Trace:
+        """Return a trace of the forward pass over a source and a target (default: the model's own translation)."""
+        given = self._inspected(inputs)
         source_tokenizer, target_tokenizer = self.source_tokenizer, self.target_tokenizer
-        source_ids = [*source_tokenizer.encode(source).ids, source_tokenizer.eos_id]
-        output = self(source).candidates[0].ids if target is None else target_tokenizer.encode(target).ids
+        source_ids = [*source_tokenizer.encode(given.source).ids, source_tokenizer.eos_id]
+        if given.target is None:
+            output = self(given.source).candidates[0].ids
+        else:
+            output = tuple(target_tokenizer.encode(given.target).ids)
         target_ids = [target_tokenizer.bos_id, *output]
         tokens = {
             "source": source_tokenizer.tokens(source_ids),
@@ -298,3 +211,9 @@ class Translator:
         }
         source_row, target_row = (torch.tensor(ids, device=self.device) for ids in (source_ids, target_ids))
         return record_translation(self.model, source_row, target_row, tokens, probes)
+
+    def _inspected(self, inputs: tuple[object, ...]) -> SourceAndTarget:
+        given = as_row(SourceAndTarget, ("source", "target"), split_rows(inputs)[0][0], "inspect")
+        if not given.source.strip():
+            raise DataError("inspect: the source is empty; give it a sentence.")
+        return given

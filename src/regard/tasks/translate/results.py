@@ -5,8 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from regard.data.sources.pair import Pair
 from regard.decoding.steppers.interface import FinishReason, Hypothesis
 from regard.metrics.perplexity import perplexity
+from regard.pipelines.base import Plain, Result
+from regard.pipelines.plain_values import plain
+from regard.tasks.translate.options import SourceRow
 from regard.text.detokenizer import first_stop
 from regard.text.tokenizer import Tokenizer
 
@@ -25,19 +29,37 @@ class TranslationCandidate:
 
 
 @dataclass(frozen=True)
-class Translation:
+class Translation(Result):
     """The best translation of a text, and all final hypotheses."""
 
-    source: str
+    row: SourceRow
     text: str
     score: float
     tokens: tuple[str, ...]
     find_candidates: Callable[[], tuple[TranslationCandidate, ...]] = field(repr=False, compare=False)
+    n_best: int | None = field(default=None, repr=False, compare=False)
+    """Candidates that were asked for (default: one)."""
+
+    columns = ("translation", "score")
+
+    @property
+    def source(self) -> str:
+        """The text that was given."""
+        return self.row.source
+
+    @property
+    def translation(self) -> str:
+        """The text of the best translation."""
+        return self.text
 
     @cached_property
     def candidates(self) -> tuple[TranslationCandidate, ...]:
         """All final hypotheses, best first; detokenized on first use."""
         return self.find_candidates()
+
+    def to_dict(self) -> Plain:
+        """Return the source, the best translation with its score and tokens, and the candidates asked for."""
+        return super().to_dict() | {"candidates": plain(self.candidates[: self.n_best or 1])}
 
 
 def detokenized(
@@ -68,13 +90,29 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class PairScore:
+class PairScore(Result):
     """Log probabilities of the tokens of a target, EOS included, given its source."""
 
-    source: str
-    target: str
+    row: Pair
     tokens: tuple[str, ...]
     log_probabilities: tuple[float, ...]
+
+    columns = ("log_probability", "perplexity")
+
+    @property
+    def source(self) -> str:
+        """The source."""
+        return self.row.source
+
+    @property
+    def target(self) -> str:
+        """Its translation."""
+        return self.row.target
+
+    @property
+    def text(self) -> str:
+        """The log probability."""
+        return f"{self.log_probability:.4f}"
 
     @property
     def log_probability(self) -> float:
@@ -85,3 +123,7 @@ class PairScore:
     def perplexity(self) -> float:
         """The perplexity of this pair alone."""
         return perplexity([self])
+
+    def to_dict(self) -> Plain:
+        """Return the pair, its log probability and perplexity, and the log probability of each token."""
+        return super().to_dict() | self.record()

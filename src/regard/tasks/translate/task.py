@@ -9,10 +9,9 @@ from pydantic import Field
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.pairs import PairData, PairSource
 from regard.data.sources.memory import TEXT
-from regard.decoding.settings import TranslationDecoding
+from regard.data.sources.pair import Pair
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
-from regard.pipelines.inputs import SingleText, TextRow
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -30,6 +29,7 @@ from regard.tasks.evaluation import Evaluation, Values, decoding_words
 from regard.tasks.planning import rules
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord, ScoresRecord
+from regard.tasks.translate.options import PairScoreOptions, SourceRow, TranslateOptions
 from regard.tasks.translate.planning import translator_defaults, translator_shape
 from regard.tasks.translate.records import PairReport, TranslateFacts
 from regard.tasks.translate.results import PairScore, Translation
@@ -98,10 +98,11 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
         Operation(
             "translate",
             "Translate text.",
-            SingleText,
-            ("text",),
-            TranslationDecoding,
+            SourceRow,
+            ("source",),
+            TranslateOptions,
             Translation,
+            streams=True,
             example='"your text"',
             call='translator("your text").text',
             variable="translator",
@@ -109,9 +110,9 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
         Operation(
             "score",
             "Score given translations.",
-            TextRow,
-            ("text", "second"),
-            TranslationDecoding,
+            Pair,
+            ("source", "target"),
+            PairScoreOptions,
             PairScore,
             method="score",
             arguments="--source FILE --target FILE",
@@ -188,7 +189,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
 
     def check_bundle(self, bundle: "Bundle") -> None:
         """Refuse a model whose decoding defaults are invalid."""
-        self.pipeline(bundle, LoadOptions()).decoding()
+        self.pipeline(bundle, LoadOptions()).options()
 
     def eval_sets(
         self,

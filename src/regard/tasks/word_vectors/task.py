@@ -11,8 +11,7 @@ from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import DocumentSource
 from regard.data.sources.memory import TEXT
 from regard.models.base.settings import ModelSettings
-from regard.pipelines.base import Options
-from regard.pipelines.word_vectors import Neighbor, WordRow
+from regard.pipelines.word_vectors import NeighborOptions, Neighbors, WordRow
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -74,11 +73,10 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
             "List the nearest words.",
             WordRow,
             ("word",),
-            Options,
-            Neighbor,
-            method="neighbors",
+            NeighborOptions,
+            Neighbors,
             example="WORD",
-            call='vectors.neighbors("word")',
+            call='vectors("word").neighbors',
             variable="vectors",
         ),
     )
