@@ -1,13 +1,14 @@
 """Atomic writes: a file or folder is written under a temporary name, synced, and renamed into position."""
 
+import gzip
 import hashlib
 import json
 import os
 import re
 import shutil
 import uuid
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,19 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace a text file atomically."""
+    write_chunks(path, [text.encode("utf-8")])
+
+
+def write_chunks(path: Path, chunks: Iterable[bytes]) -> None:
+    """Replace a file atomically by these bytes; with the suffix .gz they are compressed, always in the same way."""
     temporary = _temporary_path(path)
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with temporary.open("wb") as file:
+            is_packed = path.suffix == ".gz"
+            packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_packed else nullcontext(file)
+            with packed as target:
+                for chunk in chunks:
+                    target.write(chunk)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
