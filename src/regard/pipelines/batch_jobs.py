@@ -28,7 +28,7 @@ PART = 1024
 
 
 class JobRecord(Record):
-    """What a job is: a folder with the outputs of another one is refused."""
+    """The identity of a job: a folder with the outputs of another one is refused."""
 
     format: int
     request: dict[str, Any]
@@ -39,7 +39,7 @@ class JobRecord(Record):
 
 @dataclass(frozen=True)
 class Shard:
-    """One of several equal shares of a job: number 1 to count."""
+    """One of several equal parts of a job, numbered from 1 to count."""
 
     number: int = 1
     count: int = 1
@@ -69,7 +69,7 @@ class JobInput:
 
 @dataclass
 class JobCounts:
-    """What a call has done."""
+    """Counts of the work of a call."""
 
     rows: int = 0
     parts: int = 0

@@ -89,3 +89,4 @@ def test_a_warm_up_that_is_set_and_leaves_no_update_is_refused():
         "train.warmup: 50 leaves no step of 4 for the rate to decay; lower it, or raise train.steps."
     )
     resolve_run(find_recipe("translate"), values | {"train.schedule": "constant"})
+    resolve_run(find_recipe("translate"), values)  # the planned schedule falls after the warm-up, if at all

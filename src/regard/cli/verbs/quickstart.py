@@ -45,7 +45,7 @@ def quickstart(
         print_run(train("translate-miniature", overrides, out=out, overwrite=fresh, progress=progress(quiet)), False)
     print_line()
     translator = load(out, given["device"] or "auto")
-    for translation in translator(SENTENCES):
+    for translation in translator(list(SENTENCES)):
         print_line(f"{translation.source}\n  → {translation.text}")
     print_line(f"""
 Next steps

@@ -53,9 +53,9 @@ def planned(task: AnyTask, schema: type[R], layers: Sequence[Layer], base: Layer
 
 
 def _check_warmup(train: LoopSettings, given: frozenset[str]) -> None:
-    """Refuse a warm-up that is set and leaves no update for the rate to fall in."""
-    warmup = getattr(train, "warmup", 0)
-    falls = train.schedule in ("cosine", "linear") and train.epochs is None and "train.warmup" in given
+    """Refuse a warm-up that leaves no update for the rate to fall in, where both are set."""
+    warmup, are_set = getattr(train, "warmup", 0), given >= {"train.warmup", "train.schedule"}
+    falls = train.schedule in ("cosine", "linear") and train.epochs is None and are_set
     if falls and warmup >= max(1, train.steps):
         raise ConfigError(
             f"train.warmup: {warmup} leaves no step of {train.steps} for the rate to decay; lower it, or raise "
