@@ -43,5 +43,10 @@ def test_a_gradient_is_said_to_vanish_only_where_it_does():
 def test_samples_have_a_row_for_each_member():
     sample = {"source": "Ja.", "reference": "Yes.", "output": "<Yes>"}
     table = sample_table([{"name": "a", "samples": [sample]}, {"name": "b", "samples": [sample | {"output": "No."}]}])
-    assert table.count("<tr>") == 4 and "&lt;Yes&gt;" in table and "<td>b</td><td>No.</td>" in table
+    assert (
+        table.count("<tr>") == 4
+        and "&lt;Yes&gt;" in table
+        and "<th scope=row>b</th><td>No.</td>" in table
+        and table.count("<tbody>") == 1
+    )
     assert sample_table([]) == sample_table([{"name": "a", "samples": []}]) == ""

@@ -55,14 +55,14 @@ def sample_table(members: Sequence[Values]) -> str:
     samples = [each["samples"] for each in members]
     if not samples or not samples[0]:
         return ""
-    rows = [
-        row
-        for number, first in enumerate(samples[0])
-        for row in (
+    groups = (
+        (
             ("source", first["source"]),
             ("reference", first["reference"]),
             *((each["name"], each["samples"][number]["output"]) for each in members),
         )
-    ]
-    body = "".join(f"<tr><td>{in_html(name)}</td><td>{in_html(text)}</td></tr>" for name, text in rows)
-    return f'<div class="wide"><table><tbody>{body}</tbody></table></div>'
+        for number, first in enumerate(samples[0])
+    )
+    line = lambda name, text: f"<tr><th scope=row>{in_html(name)}</th><td>{in_html(text)}</td></tr>"
+    bodies = "".join(f"<tbody>{''.join(line(*row) for row in group)}</tbody>" for group in groups)
+    return f'<table class="texts">{bodies}</table>'
