@@ -167,6 +167,11 @@ def test_models_are_compared_by_a_paired_test(tiny):
     assert all(each["label"] in {*WORDS, "(none)"} or " | " in each["label"] for each in values["errors"])
 
 
+def test_scores_are_printed_by_label(tiny):
+    text = good("evaluate", tiny / "one", "--data", tiny / "new.jsonl")
+    assert "micro F1" in text and "exact match" in text and "accuracy" not in text and "by label" in text
+
+
 def test_another_threshold_is_scored_and_named(tiny):
     source = str(tiny / "new.jsonl")
     (evaluation,) = regard.evaluate(tiny / "one", source, threshold=0.999).values()

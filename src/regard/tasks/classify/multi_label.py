@@ -33,7 +33,8 @@ def predictions(targets: Scores, outputs: Sequence[Scores], facts: ClassifyFacts
 
 def metrics(examples: Sequence[LabeledRow], lines: Sequence[str], facts: ClassifyFacts) -> dict[str, object]:
     """Return micro and macro F1, exact match, and the metrics of each label."""
-    return asdict(multi_label_scores(*_matrices(examples, lines, facts), facts.labels))
+    scores = multi_label_scores(*_matrices(examples, lines, facts), facts.labels)
+    return asdict(scores) | {"classes": [asdict(each) for each in scores.classes]}
 
 
 def statistics(examples: Sequence[LabeledRow], lines: Sequence[str], facts: ClassifyFacts) -> dict[str, Statistic]:
