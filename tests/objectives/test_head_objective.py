@@ -11,7 +11,7 @@ from regard.data.encoding.labeled import EncodedExamples, Framed
 from regard.data.encoding.sequences import Sequences
 from regard.data.encoding.templates import SequenceTemplate
 from regard.data.feeds.feed import PairFeed
-from regard.objectives.head import HeadObjective, label_losses, number_losses, span_losses
+from regard.objectives.head import HeadObjective, label_losses, multi_label_losses, number_losses, span_losses
 from regard.objectives.loss import scaled_total
 from regard.training.device.machine import Machine, prepare_machine
 from regard.training.hooks import Hooks
@@ -151,3 +151,15 @@ def test_the_loss_of_a_span_is_the_mean_of_its_ends():
         found = HeadObjective(losses=span_losses)(model, batch)["label"].sum
     begins, ends = (said[torch.arange(5), batch.labels[:, side], side] for side in (0, 1))
     assert_close(found, -(begins + ends).sum() / 2, atol=1e-12, rtol=0)
+
+
+def test_several_labels_have_a_binary_loss_each_and_rows_that_fill_a_bucket_none():
+    model = small_headed()
+    targets = (np.arange(18).reshape(6, 3) % 2).astype(float)
+    batch = replace(examples(6), labels=targets).batch(np.arange(6))
+    objective = HeadObjective(0.0, multi_label_losses)
+    part = objective(model, batch)["label"]
+    logits = model(batch.reading, batch.places, batch.candidate_mask)
+    assert part.count == 6
+    assert_close(part.sum / 6, F.binary_cross_entropy_with_logits(logits, torch.from_numpy(targets)))
+    assert_close(objective(model, batch.padded_to_bucket())["label"].sum, part.sum)

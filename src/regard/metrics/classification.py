@@ -24,8 +24,6 @@ class ClassificationScores:
     """Metrics over all examples; the rows of `confusion` are true labels, its columns predicted ones."""
 
     accuracy: float
-    micro_f1: float
-    """F1 over all decisions; equals the accuracy if each example has one label."""
     macro_f1: float
     """The unweighted mean F1 of all labels that occur as true or predicted ones."""
     matthews: float
@@ -44,7 +42,6 @@ def label_scores(truth: Sequence[int], predicted: Sequence[int], labels: Sequenc
     precision, recall, f1, count = (each.tolist() for each in by_class)
     return ClassificationScores(
         float(metrics.accuracy_score(truth, predicted)),
-        float(metrics.f1_score(truth, predicted, average="micro", zero_division=0.0)),
         float(metrics.f1_score(truth, predicted, average="macro", zero_division=0.0)),
         float(metrics.matthews_corrcoef(truth, predicted)) if len({*truth, *predicted}) > 1 else 0.0,
         tuple(ClassScore(labels[n], precision[n], recall[n], f1[n], int(count[n])) for n in numbers),

@@ -31,6 +31,11 @@ def number_losses(scores: Tensor, labels: Tensor) -> Tensor:
     return (scores - labels).square()
 
 
+def multi_label_losses(scores: Tensor, labels: Tensor) -> Tensor:
+    """Return the binary cross-entropy of each row, its mean over all labels, of logits (B, C) and targets (B, C)."""
+    return F.binary_cross_entropy_with_logits(scores, labels, reduction="none").mean(1)
+
+
 class HeadObjective:
     """The task loss, and the weighted next-token cross-entropy of a language model."""
 

@@ -73,6 +73,11 @@ def softmax(scores: Scores) -> Probabilities:
     return exponentials / exponentials.sum(-1, keepdims=True)
 
 
+def sigmoid(scores: Scores) -> Probabilities:
+    """Return the probabilities of logits, each on its own."""
+    return np.exp(-np.logaddexp(0.0, -scores))
+
+
 def mean_nll(probabilities: Sequence[Probabilities], labels: Sequence[int] | NDArray[Any]) -> float:
     """Return the mean negative log-likelihood of the true labels."""
     tiny = np.finfo(np.float64).tiny

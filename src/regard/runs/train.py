@@ -48,7 +48,7 @@ def train(
             file = path / DATA / f"{role}-{lines_hash(lines)[:8]}.jsonl"
             files[file] = lines
             chosen = _pointed(chosen, role, {"paths": [str(file)]} if task.reads_text else {"path": str(file)})
-    resolved = resolve_run(chosen, overrides or {})
+    resolved = resolve_run(chosen, overrides or {}, next(iter(files.values()), ()) if data is not None else ())
     run = Run(claim(path, overwrite).path) if is_main_process() else Run(path)
     spec = RunSpec(resolved, "replace" if run.exists else "new")
     with removed_if_empty(missing_folders(path)), _written(files if is_main_process() else {}, run):

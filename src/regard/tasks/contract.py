@@ -85,6 +85,10 @@ class Task(ABC, Generic[S, D, P]):
         """The metrics that `train.select_by` may name beside the loss."""
         return [metric.key for metric in self.metrics if metric.is_validated and metric.best == "max"]
 
+    def metrics_of(self, settings: S) -> tuple[Metric, ...]:
+        """Return the metrics of a run's models; the first validated one selects and ranks them."""
+        return self.metrics
+
     @property
     def eval_source(self) -> type[Settings]:
         """The settings of a set to evaluate on."""

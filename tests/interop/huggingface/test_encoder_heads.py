@@ -29,7 +29,9 @@ from regard.interop.huggingface.read import read, read_task
 from regard.interop.huggingface.write import write
 from regard.models.base.settings import HeadSettings
 from regard.models.families import build_model
+from regard.objectives.head import multi_label_losses
 
+MULTI = "multi_label_classification"
 LABELS = ["kind", "unkind", "neither"]
 KINDS = {
     "classification": (
@@ -301,12 +303,12 @@ def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
             write(replace(bundle, head=bundle.head.model_copy(update=changes)), tmp_path / "hf")
         assert str(error.value).startswith(words)
     folder = tmp_path / "theirs"
-    their_encoder(folder, "BertForSequenceClassification", tokenizer, problem_type="multi_label_classification")
+    their_encoder(folder, "BertForTokenClassification", tokenizer, problem_type="multi_label_classification")
     with pytest.raises(CheckpointError) as error:
         read(folder)
     assert str(error.value) == (
-        f"{folder / 'config.json'}: problem_type is multi_label_classification, which is not supported (one label "
-        "per text)."
+        f"{folder / 'config.json'}: problem_type is multi_label_classification, which no token-classification model "
+        "has; correct config.json."
     )
     shutil.rmtree(folder)
     their_encoder(folder, "BertModel", tokenizer)
@@ -315,6 +317,35 @@ def test_heads_that_cannot_go_or_come_are_refused(tokenizer, tmp_path):
     with pytest.raises(CheckpointError) as error:
         read(folder)
     assert str(error.value) == f"{folder}: classifier.weight is missing, so the model is incomplete; copy it again."
+
+
+def test_a_multi_label_model_goes_and_comes_with_its_problem_and_its_threshold(tokenizer, tmp_path):
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    problem = {"problem_type": "multi_label_classification", "threshold": 0.3}
+    bundle = headed_bundle(tokenizer, "classification", **problem, columns={"label_separator": "|"})
+    bundle.model.eval()
+    write(bundle, tmp_path / "hf")
+    theirs = AutoModelForSequenceClassification.from_pretrained(tmp_path / "hf").eval()
+    assert theirs.config.problem_type == problem["problem_type"] and theirs.config.id2label[0] == LABELS[0]
+    assert_the_same(bundle, theirs, "classification")
+    tokens, segments, token_mask = pairs(theirs.config.vocab_size)
+    targets = (torch.arange(12).view(4, 3) % 2).float()
+    inputs = {"input_ids": tokens, "token_type_ids": segments, "attention_mask": token_mask.long()}
+    loss = multi_label_losses(scores(bundle.model, tokens, segments, token_mask), targets).mean()
+    assert_close(theirs(**inputs, labels=targets).loss, loss, atol=1e-5, rtol=1e-4)
+    back = regard.load(f"hf:{tmp_path / 'hf'}")
+    assert back.facts.is_multi_label and back.facts.threshold == 0.3 and back.columns == {"label_separator": "|"}
+    text = "anna has a key"
+    expected = torch.tensor(list(back(text).probabilities.values()))
+    with torch.no_grad():
+        logits = theirs(**AutoTokenizer.from_pretrained(tmp_path / "hf")(text, return_tensors="pt")).logits[0]
+    assert_close(expected.float(), logits.sigmoid(), atol=1e-5, rtol=1e-4)
+    their_encoder(tmp_path / "plain", "BertForSequenceClassification", tokenizer, problem_type=MULTI)
+    assert regard.load(f"hf:{tmp_path / 'plain'}").facts.threshold == 0.5
+    (tmp_path / "hf" / "regard.json").write_text('{"threshold": 7}')
+    with pytest.raises(CheckpointError, match="the facts of a model of the task classify"):
+        read(tmp_path / "hf")
 
 
 @pytest.mark.parametrize("kind", list(KINDS))

@@ -50,12 +50,12 @@ def raced(request, tmp_path_factory):
 
 
 def test_a_race_of_any_task_ends_in_runs_results_and_a_report(raced):
-    _, found = raced
+    lineup, found = raced
     results, task = found.results, find_task(found.results["task"])
     assert found.is_finished and len(results["members"]) == 2 and not results["failed"]
     records = [found.run(each["name"]).record for each in results["members"]]
     assert len({record.report.hash for record in records}) == 1
-    validated = [metric for metric in task.metrics if metric.is_validated]
+    validated = [metric for metric in task.metrics_of(enter(lineup)[0].settings) if metric.is_validated]
     assert [column["key"] for column in results["columns"]] == [metric.key for metric in validated]
     for member, record in zip(results["members"], records, strict=True):
         (score,) = record.scores.values()

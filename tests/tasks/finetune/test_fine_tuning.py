@@ -178,7 +178,7 @@ def test_the_best_checkpoint_may_be_chosen_by_accuracy(files, tmp_path):
             'train.select_by: "accuracy" is for classifiers, taggers and multiple-choice models; choose one of '
             f"{allowed}."
         )
-    with pytest.raises(ConfigError, match='"bleu" is for translators; choose one of loss, accuracy, macro_f1'):
+    with pytest.raises(ConfigError, match='"bleu" is for translators; choose one of loss, accuracy, micro_f1'):
         resolve_run(find_recipe("classify"), {"data.train.path": "a.csv", "train.select_by": "bleu"})
 
 

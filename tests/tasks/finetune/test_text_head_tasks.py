@@ -51,7 +51,10 @@ def test_a_model_of_another_library_takes_pairs_too():
 
 
 def test_the_usage_of_a_model_of_pairs_has_two_texts():
-    one, pairs = (TASK.usage_of(SimpleNamespace(report=SimpleNamespace(texts=texts))) for texts in (1, 2))
+    one, pairs = (
+        TASK.usage_of(SimpleNamespace(report=SimpleNamespace(texts=texts), settings=SimpleNamespace(plain={})))
+        for texts in (1, 2)
+    )
     assert one == TASK.operations and pairs[0].usage == "TEXT TEXT"
     assert pairs[0].call == 'classifier("your text", "and another").label'
     assert pairs[0].example == '"your text" "and another"'

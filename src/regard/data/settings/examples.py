@@ -49,6 +49,13 @@ class LabelSource(TableSource):
         return self
 
 
+class ClassSource(LabelSource):
+    """A source of texts or pairs of texts with one label each, or with a list of labels."""
+
+    label_separator: str | None = Field(None, min_length=1)
+    """Separator of the labels in a cell of a table, such as | (default: a cell is one label; JSON has lists)."""
+
+
 class ChoiceSource(TableSource):
     """A source of multiple-choice examples: contexts with choices, one of them right."""
 

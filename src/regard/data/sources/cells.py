@@ -53,6 +53,24 @@ def labels_in(row: Row, name: str, where: str, way_out: str) -> list[str]:
     return [_as_label(each, where, name, way_out) for each in value]
 
 
+def label_set_in(row: Row, name: str, separator: str | None, where: str, way_out: str) -> tuple[str, ...] | None:
+    """Return the labels in a list or in a cell that a separator divides, sorted; None: the row has one label or none.
+
+    A label that is listed twice is refused: such a list is a vector of zeros and ones as a rule.
+    """
+    value = value_of(row, name)
+    if separator is not None and (value is None or isinstance(value, str)):
+        value = [each for each in map(str.strip, (value or "").split(separator)) if each]
+    if not isinstance(value, list | tuple):
+        return None
+    labels = [_as_label(each, where, name, way_out) for each in value]
+    if "" in labels:
+        raise DataError(f'{where} has an empty label in the list under "{name}"; leave it out.')
+    if twice := next((each for each in labels if labels.count(each) > 1), None):
+        raise DataError(f'{where} lists "{twice}" twice under "{name}"; list the names of its labels, each once.')
+    return tuple(sorted(labels))
+
+
 def integer_in(value: Any) -> int | None:
     """Return a cell's integer (3, "3", 3.0 or "3.0"); None for anything else."""
     if isinstance(value, str):

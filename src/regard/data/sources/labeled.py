@@ -1,12 +1,13 @@
 """Labeled texts from tables and the miniature world; undeclared columns are detected and reported."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from regard import miniature
-from regard.data.settings.examples import LabelSource
-from regard.data.sources.cells import Row, label_in, text_in
+from regard.data.settings.examples import ClassSource, LabelSource
+from regard.data.sources.cells import Row, label_in, label_set_in, text_in
 from regard.data.sources.columns import (
     ANY_TEXT,
     LABEL_NAMES,
@@ -37,10 +38,14 @@ WAY_OUT = "set --text-column (twice for pairs) and --label-column (text_column, 
 
 
 class LabeledRow(NamedTuple):
-    """A text or a pair of texts, and its label; an empty label means none."""
+    """A text or a pair of texts, and its label; an empty label means none.
+
+    Where rows have lists of labels, `labels` are they, and `label` is that list as JSON.
+    """
 
     texts: tuple[str, ...]
     label: str
+    labels: tuple[str, ...] | None = None
 
 
 class LabelColumns(NamedTuple):
@@ -76,12 +81,9 @@ def read_labeled_with_columns(
     rows = table.rows[: source.max_rows]
     if len(rows) < len(table.rows):
         progress.info(f"{source.name}: the first {len(rows):,} of {len(table.rows):,} examples are used (max_rows).")
-    examples = [
-        LabeledRow(
-            texts_in(row, columns.texts, at := f"{source.name}: {where}"), label_in(row, columns.label, at, WAY_OUT)
-        )
-        for where, row in rows
-    ]
+    separator = _separator(source, usual)
+    examples = [_example(source, row, columns, f"{source.name}: {where}", separator) for where, row in rows]
+    _check_one_kind(source, rows, examples)
     if is_number:
         for (where, _), each in zip(rows, examples, strict=True):
             if each.label and not is_numeric(each.label):
@@ -94,7 +96,38 @@ def read_labeled_with_columns(
                     f'{source.name}: {where} has {each.label[:40]} under "{columns.label}", too large to learn from '
                     f"({LARGEST:g} at most); use other units, or fix it."
                 )
-    return examples, columns.plain(table.has_header)
+    return examples, columns.plain(table.has_header) | ({"label_separator": separator} if separator else {})
+
+
+def _separator(source: LabelSource, usual: Usual) -> str | None:
+    """Return the separator of the labels in a cell: the source's own, or the training set's."""
+    return (source.label_separator or usual.get("label_separator")) if isinstance(source, ClassSource) else None
+
+
+def _example(source: LabelSource, row: Row, columns: LabelColumns, where: str, separator: str | None) -> LabeledRow:
+    """Return the example of a row."""
+    texts, name = texts_in(row, columns.texts, where), columns.label or ""
+    if isinstance(source, ClassSource) and (labels := label_set_in(row, name, separator, where, WAY_OUT)) is not None:
+        return LabeledRow(texts, label_list(labels), labels)
+    return LabeledRow(texts, label_in(row, name, where, WAY_OUT))
+
+
+def label_list(labels: Sequence[str]) -> str:
+    """Return sorted labels as one line: a list as JSON has it."""
+    return json.dumps(sorted(labels), ensure_ascii=False)
+
+
+def _check_one_kind(source: LabelSource, rows: Sequence[tuple[str, Row]], examples: Sequence[LabeledRow]) -> None:
+    """Refuse a source of which some rows have a list of labels, and others one label."""
+    listed = next((where for (where, _), each in zip(rows, examples) if each.labels is not None), None)
+    single = next(
+        ((at, each.label) for (at, _), each in zip(rows, examples) if each.labels is None and each.label), None
+    )
+    if listed and single:
+        raise DataError(
+            f'{source.name}: {listed} has a list of labels, and {single[0]} the label "{single[1][:40]}"; give every '
+            f"row a list, [] for no label."
+        )
 
 
 def _with_defaults(source: LabelSource, table: Table, defaults: Usual) -> LabelSource:

@@ -16,12 +16,14 @@ TEXT: tuple[type, ...] = (str,)
 NUMBER: tuple[type, ...] = (int, float)
 LIST: tuple[type, ...] = (list,)
 LABEL: tuple[type, ...] = (str, int, float)
+LABELS: tuple[type, ...] = (str, int, float, list)
 ANSWERS: tuple[type, ...] = (str, list, dict)
 WORDS = {
     TEXT: "text",
     NUMBER: "a number",
     LIST: "a list",
     LABEL: "text or a number",
+    LABELS: "text, a number or a list of labels",
     ANSWERS: "text or a list of texts",
 }
 

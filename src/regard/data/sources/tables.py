@@ -5,6 +5,7 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +55,21 @@ class Table:
         raise DataError(f'{self.origin}: there is no column "{name}" ({", ".join(self.names)}).')
 
 
-def read_rows(path: str, config: str | None, split: str, is_header: Callable[[Sequence[str]], bool]) -> Table:
-    """Return the table at a path; `is_header` decides whether the first row of a .csv or .tsv is a header."""
+def read_rows(
+    path: str, config: str | None, split: str, is_header: Callable[[Sequence[str]], bool], limit: int | None = None
+) -> Table:
+    """Return the table at a path; `is_header` decides whether the first row of a .csv or .tsv is a header.
+
+    With a limit, no more records of JSON lines and of data sets are read.
+    """
     if path.startswith("hf:"):
-        return _from_datasets(path, config, split)
+        return _from_datasets(path, config, split, limit)
     file = Path(path)
     suffix = Path(file.name.removesuffix(".gz")).suffix.lower()
     if suffix in (".jsonl", ".ndjson"):
-        rows: list[tuple[str, Row]] = [(f"record {number}", row) for number, row in enumerate(json_rows(file), 1)]
+        rows: list[tuple[str, Row]] = [
+            (f"record {number}", row) for number, row in enumerate(json_rows(file, limit), 1)
+        ]
         return _from_records(path, rows)
     if suffix == ".json":
         return _from_records(path, [(f"record {number}", row) for number, row in enumerate(_json_list(file), 1)])
@@ -70,6 +78,12 @@ def read_rows(path: str, config: str | None, split: str, is_header: Callable[[Se
     raise DataError(
         f'{path}: the extension "{suffix}" is not a table format; use .csv, .tsv, .jsonl or .json (each also .gz).'
     )
+
+
+def table_of_lines(path: str, lines: Sequence[str]) -> Table:
+    """Return lines of JSON as a table."""
+    rows = enumerate((json_object(line, Path(path), number) for number, line in enumerate(lines, 1)), 1)
+    return _from_records(path, [(f"record {number}", row) for number, row in rows])
 
 
 def _from_records(path: str, rows: list[tuple[str, Row]]) -> Table:
@@ -118,7 +132,7 @@ def check_cells(origin: Path | str, number: int, cells: Sequence[str], columns: 
         )
 
 
-def _from_datasets(path: str, config: str | None, split: str) -> Table:
+def _from_datasets(path: str, config: str | None, split: str, limit: int | None = None) -> Table:
     """Return the rows of a data set, class indices as class names."""
     data = load_datasets(path, config, split)
     classes = class_names(data)
@@ -126,14 +140,15 @@ def _from_datasets(path: str, config: str | None, split: str) -> Table:
     def named(row: Row) -> Row:
         return {name: class_name(classes[name], value) if name in classes else value for name, value in row.items()}
 
-    rows = [(f"record {number}", named(row)) for number, row in enumerate(dataset_rows(data, path), start=1)]
+    chosen = islice(dataset_rows(data, path), limit)
+    rows = [(f"record {number}", named(row)) for number, row in enumerate(chosen, start=1)]
     return Table(path, list(data.features), rows)
 
 
-def json_rows(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a file of JSON lines; a blank line is an empty object."""
+def json_rows(path: Path, limit: int | None = None) -> list[dict[str, Any]]:
+    """Return the objects of (the first lines of) a file of JSON lines; a blank line is an empty object."""
     rows: list[dict[str, Any]] = []
-    for number, line in enumerate(read_lines(path), start=1):
+    for number, line in enumerate(read_lines(path)[:limit], start=1):
         if not line.strip():
             rows.append(NO_FIELDS)
             continue

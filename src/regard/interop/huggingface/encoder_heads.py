@@ -16,10 +16,12 @@ LAYERS = {"extractive-qa": "qa_outputs"}
 PAIR_WORDS = ("entail", "contradict", "neutral", "duplicate", "equivalent", "paraphrase", "similar", "next")
 """Words in labels that imply text pairs."""
 
+MULTI_LABEL = "multi_label_classification"
+
 TEXT_FACTS = ("texts", "pair_encoding", "max_length", "columns")
 STORED_FACTS: dict[str | None, tuple[str, ...]] = {
     None: ("length", "embed"),
-    "classification": TEXT_FACTS,
+    "classification": (*TEXT_FACTS, "threshold"),
     "regression": TEXT_FACTS,
     "similarity": TEXT_FACTS,
     "token-classification": ("max_length", "columns"),
@@ -51,10 +53,9 @@ def _labels(config: dict[str, Any]) -> list[str]:
 
 def read_head(config: dict[str, Any], kind: str, where: str) -> tuple[HeadSettings, dict[str, Any]]:
     """Return the settings of a head, and the default facts of its task."""
-    if config.get("problem_type") == "multi_label_classification":
-        raise CheckpointError(
-            f"{where}: problem_type is multi_label_classification, which is not supported (one label per text)."
-        )
+    problem = config.get("problem_type")
+    if problem == MULTI_LABEL and kind != "classification":
+        raise CheckpointError(f"{where}: problem_type is {problem}, which no {kind} model has; correct config.json.")
     labels = _labels(config)
     outputs = {"regression": 1, "multiple-choice": 1, "extractive-qa": 2}.get(kind, len(labels))
     dropout = config.get("classifier_dropout")
@@ -64,6 +65,8 @@ def read_head(config: dict[str, Any], kind: str, where: str) -> tuple[HeadSettin
     facts: dict[str, Any] = {"max_length": config["max_position_embeddings"]}
     if kind in ("classification", "token-classification"):
         facts |= {"labels": labels}
+    if problem == MULTI_LABEL:
+        facts |= {"problem_type": problem}
     if kind in ("classification", "regression"):
         has_pairs = kind == "regression" or any(word in label.lower() for label in labels for word in PAIR_WORDS)
         facts |= {"texts": 2 if has_pairs else 1, "pair_encoding": "cross-encoder"}
@@ -136,7 +139,8 @@ def head_config(bundle: Bundle) -> dict[str, Any]:
         labels = [str(label) for label in bundle.facts.get("labels", ())]
         config["id2label"] = {str(number): label for number, label in enumerate(labels)}
         config["label2id"] = {label: number for number, label in enumerate(labels)}
-        config |= {"problem_type": "single_label_classification"} if kind == "classification" else {}
+        if kind == "classification":
+            config["problem_type"] = str(bundle.facts.get("problem_type", "single_label_classification"))
     return config
 
 

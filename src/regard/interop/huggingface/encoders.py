@@ -5,9 +5,11 @@ from typing import Any
 
 import torch
 
+from regard import registry
 from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFacts
+from regard.config.records import check_record
 from regard.errors import CheckpointError
 from regard.interop.huggingface.encoder_configs import (
     ENCODER_ARCHITECTURES,
@@ -91,6 +93,8 @@ def read_encoder(folder: Path, config: dict[str, Any], form: EncoderArchitecture
         weights = {BODY + name: value for name, value in weights.items()} | head_to_ours(tensors, kind, str(folder))
     task = task_of(form, config)
     facts |= _own(folder / OWN, kind, settings.max_positions)
+    schema = registry.task(task).files.facts
+    check_record(facts, folder / OWN, schema, CheckpointError, f"the facts of a model of the task {task}")
     vocabularies = Vocabularies(tokens, tokens, is_shared=True)
     check_shapes(settings, vocabularies, weights, folder, head)
     with torch.random.fork_rng(devices=()):

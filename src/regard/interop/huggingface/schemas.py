@@ -226,6 +226,7 @@ class HubColumns(Record):
     text_column: Column = ""
     second_column: Column = ""
     label_column: Column = ""
+    label_separator: Column = ""
     context_column: Column = ""
     choices_column: Column = ""
     word_column: Column = ""

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from regard.config.overrides import nested
 from regard.config.resolve import Layer, Resolved, resolve
 from regard.config.settings import flatten
+from regard.data.sources.label_lists import lists_labels
 from regard.errors import ConfigError, RegardError
 from regard.models.base.settings import Vocabularies
 from regard.models.families import count_parameters
@@ -26,15 +27,18 @@ LAYERS, DEEPEST = ("layers", "encoder_layers", "decoder_layers", "highways"), 20
 """Settings that count layers, and how many of them are built to count a model's parameters."""
 
 
-def planned(task: AnyTask, schema: type[R], layers: Sequence[Layer], base: Layer | None) -> Resolved[R]:
+def planned(
+    task: AnyTask, schema: type[R], layers: Sequence[Layer], base: Layer | None, lines: Sequence[str] = ()
+) -> Resolved[R]:
     """Return the settings of a run with planned defaults.
 
     `layers` are all that is set, weakest first. `base` is the layer of a preset that nobody has chosen: the plan may
-    change its shape.
+    change its shape. `lines` are the training rows where they are yet to be written to the file of the settings.
     """
     given = frozenset(name for layer in layers if layer is not base for name, _ in flatten(layer.values))
     settings = resolve(schema, layers).settings
-    plan = PlanInput(settings, given, survey(settings.data.train), _device(settings.machine.device))
+    source, device = settings.data.train, _device(settings.machine.device)
+    plan = PlanInput(settings, given, survey(source), device, has_label_lists=lists_labels(source, lines))
     below, above = list[Layer](), list[Layer]()
 
     def merged() -> Resolved[R]:

@@ -3,7 +3,7 @@
 import difflib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
@@ -102,8 +102,8 @@ def _read(path: Path) -> Recipe:
     return Recipe(path.stem, f"recipe {path}", values)
 
 
-def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
-    """Return the settings of a run: defaults < preset < recipe < command line."""
+def resolve_run(recipe: Recipe, overrides: Mapping[str, Any], lines: Sequence[str] = ()) -> Resolved[Any]:
+    """Return the settings of a run: defaults < preset < recipe < command line; `lines` are rows from memory."""
     values = nested(recipe.values)
     changes = nested(overrides)
     check_texts(values)
@@ -143,7 +143,7 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any]) -> Resolved[Any]:
     if rules and rules.has_new_head:
         is_tuned = pretrained is not None and pretrained.values["train"]["learning_rate"] != FEATURE_RATE
         layers.insert(0, default_length(recipe.origin, is_tuned, values, changes))
-    return planned(task, schema, layers, base if is_free else None)
+    return planned(task, schema, layers, base if is_free else None, lines)
 
 
 def _fit_length(recipe: dict[str, Any], given: Mapping[str, Any]) -> None:

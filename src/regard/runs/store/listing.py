@@ -114,7 +114,8 @@ def _best_score(run: RunFolder, record: RunRecord) -> BestScore | None:
     validations = [line for line in read_metrics(run.path / METRICS) if "valid_loss" in line]
     if not validations:
         return None
-    metric = next((each for each in task.metrics if each.is_validated), None)
+    recorded = (each for each in task.metrics if each.is_validated and f"valid_{each.key}" in validations[0])
+    metric = next(recorded, None)
     key = f"valid_{metric.key}" if metric else ""
     values = [line[key] for line in validations if key in line]
     if metric and values:

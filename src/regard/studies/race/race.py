@@ -113,7 +113,7 @@ def _standings(race: Race, members: Sequence[Member]) -> dict[str, Standing]:
 
 def _validated(member: Member) -> Metric:
     """Return the validation metric of the standings."""
-    metrics = find_task(member.settings.task).metrics
+    metrics = find_task(member.settings.task).metrics_of(member.settings)
     return next((metric for metric in metrics if metric.is_validated), Metric("loss", "loss", best="min"))
 
 

@@ -29,11 +29,14 @@ def collect(
     ended = [name for name in order if name in measured]
     first = race.run(ended[0]).record
     task, settings = find_task(first.task), first.settings.plain
+    members = [_member(race.run(name), record.plan[name], measured[name]) for name in ended]
     return {
         "format": FORMAT,
         "name": race.path.name,
         "task": first.task,
-        "columns": column_records(task),
+        "columns": [
+            each for each in column_records(task) if any(one.get(each["key"]) is not None for one in members)
+        ],
         "is_finished": race.is_finished,
         "recipe": record.asked.recipe,
         "budget": record.asked.budget,
@@ -46,7 +49,7 @@ def collect(
         "examples_per_update": settings["train"].get("examples_per_update"),
         "machine": first.machine.plain if first.machine else {},
         "regard": __version__,
-        "members": [_member(race.run(name), record.plan[name], measured[name]) for name in ended],
+        "members": members,
         "waiting": [name for name in order if name not in measured and name not in failed],
         "failed": failed,
     } | discipline(task).facts(first, measured[ended[0]])

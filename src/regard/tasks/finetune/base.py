@@ -205,7 +205,8 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
     def defaults(self, plan: PlanInput) -> Iterable[Default]:
         """Return the planned settings of fine-tuning, or of training a head and its body from scratch."""
-        return fine_tuning_defaults(plan, self.selection_metrics[0])
+        metrics = self.metrics_of(plan.settings)  # type: ignore[arg-type]
+        return fine_tuning_defaults(plan, next(each.key for each in metrics if each.is_validated))
 
     def prepare(self, settings: Settings, context: Context) -> "Prepared[ExampleSets]":
         """Return the examples encoded, and the model with its head."""

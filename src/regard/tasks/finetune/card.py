@@ -5,7 +5,7 @@ from urllib.parse import quote
 from regard.escaping import in_markdown
 from regard.reporting.markdown import code, table
 from regard.tasks.card import CardInput, pretrained, source_of
-from regard.tasks.finetune.pictures import draw_confusion
+from regard.tasks.finetune.pictures import draw_confusion, draw_label_bars
 from regard.tasks.finetune.predictions import describe_mix
 from regard.tasks.finetune.records import ExampleReportRecord, HeadScores
 
@@ -37,8 +37,9 @@ def _by_label(card: CardInput, name: str, scores: HeadScores) -> list[str]:
     lines = ["", f"### {in_markdown(name)}, by label", "", *table(header, rows)]
     if confusion:
         plot = draw_confusion(card.path, name, confusion, [each.label for each in scores.classes])
-        lines += ["", f"![Confusion matrix of {in_markdown(name)}]({quote(plot)})"]
-    return lines
+        return [*lines, "", f"![Confusion matrix of {in_markdown(name)}]({quote(plot)})"]
+    plot = draw_label_bars(card.path, name, scores.classes)
+    return [*lines, "", f"![Precision, recall and F1 of {in_markdown(name)} by label]({quote(plot)})"]
 
 
 def _errors(name: str, scores: HeadScores) -> list[str]:

@@ -139,7 +139,8 @@ def report_counts(task: AnyHeadTask, sets: ExampleSets, progress: Progress) -> N
 def warn_of_labels(task: AnyHeadTask, sets: ExampleSets, progress: Progress) -> None:
     """Warn of imbalanced labels, which make accuracy misleading, and of contradictory ones."""
     labels = sets.reports["train"].labels
-    counts = Counter({label: labels[label] for label in sets.labels}).most_common() if task.shows_imbalance else []
+    has_one_each = task.shows_imbalance and labels.total() == len(sets.train)
+    counts = Counter({label: labels[label] for label in sets.labels}).most_common() if has_one_each else []
     if counts and counts[0][1] >= IMBALANCE * max(1, counts[-1][1]):
         (most, many), (least, few) = counts[0], counts[-1]
         progress.warn(

@@ -48,6 +48,7 @@ def evaluated_predictions(
         tuple(
             Score(each.label, 100 * metrics[each.metric], f"{unit}|{each.rule}" if each.rule else unit, each.metric)
             for each in task.score_names
+            if each.metric in metrics
         ),
         tuple(predictions.lines),
         task.statistics_of(examples, predictions.lines, facts),

@@ -84,7 +84,7 @@ def prepare_examples(task: AnyHeadTask, settings: Settings, context: Context) ->
         feed=_feed(settings, encoded["train"], machine),
         objective=HeadObjective(_lm_weight(settings), task.losses),
         width=settings.model.width,
-        validate=_validation(task, bundle, valid, machine),
+        validate=_validation(task, settings, bundle, valid, machine),
         tests=tests or {"valid": valid},
         report=report,
         data=sets,
@@ -254,11 +254,11 @@ def _max_length(settings: Settings, bound: int | None, trained: int | None) -> i
 
 
 def _validation(
-    task: AnyHeadTask, bundle: Bundle, valid: EvalSet, machine: Machine
+    task: AnyHeadTask, settings: Settings, bundle: Bundle, valid: EvalSet, machine: Machine
 ) -> Callable[[Any], dict[str, float]]:
     """Return the validation function of the training loop: it computes the loss and the metrics of the task."""
     limit = machine.micro_batch_tokens
-    keys = [metric.key for metric in task.metrics if metric.is_validated]
+    keys = [metric.key for metric in task.metrics_of(settings) if metric.is_validated]
 
     def validate(model: Any) -> dict[str, float]:
         with machine.autocast():

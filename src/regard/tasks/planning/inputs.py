@@ -46,6 +46,8 @@ class PlanInput:
     """cpu, cuda or mps."""
     parameters: int = 0
     """Parameters of the model; 0 while they are not known yet."""
+    has_label_lists: bool = False
+    """True if the rows have lists of labels."""
 
     @property
     def train(self) -> "TrainSettings":
