@@ -7,11 +7,12 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from labeled import small_headed
+from regard.data.encoding.batches import NO_LABEL
 from regard.data.encoding.labeled import EncodedExamples, Framed
 from regard.data.encoding.sequences import Sequences
 from regard.data.encoding.templates import SequenceTemplate
 from regard.data.feeds.feed import PairFeed
-from regard.objectives.head import HeadObjective, label_losses, number_losses, span_losses
+from regard.objectives.head import HeadObjective, balanced_weights, label_losses, number_losses, span_losses
 from regard.objectives.loss import scaled_total
 from regard.training.device.machine import Machine, prepare_machine
 from regard.training.hooks import Hooks
@@ -151,3 +152,12 @@ def test_the_loss_of_a_span_is_the_mean_of_its_ends():
         found = HeadObjective(losses=span_losses)(model, batch)["label"].sum
     begins, ends = (said[torch.arange(5), batch.labels[:, side], side] for side in (0, 1))
     assert_close(found, -(begins + ends).sum() / 2, atol=1e-12, rtol=0)
+
+
+def test_weighted_losses_are_those_of_torch():
+    scores, labels = torch.randn(6, 3), torch.tensor([0, 2, 1, 2, NO_LABEL, 2])
+    weights = balanced_weights(labels, 3)
+    reference = torch.nn.CrossEntropyLoss(weights, ignore_index=NO_LABEL, reduction="sum")(scores, labels)
+    assert torch.allclose(label_losses(scores, labels, weights), reference)
+    assert weights[labels[labels != NO_LABEL]].mean().item() == pytest.approx(1.0)
+    assert torch.allclose(HeadObjective(class_weights=weights).losses(scores, labels), reference)
