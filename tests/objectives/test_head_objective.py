@@ -7,11 +7,19 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from labeled import small_headed
+from regard.data.encoding.batches import NO_LABEL
 from regard.data.encoding.labeled import EncodedExamples, Framed
 from regard.data.encoding.sequences import Sequences
 from regard.data.encoding.templates import SequenceTemplate
 from regard.data.feeds.feed import PairFeed
-from regard.objectives.head import HeadObjective, label_losses, multi_label_losses, number_losses, span_losses
+from regard.objectives.head import (
+    HeadObjective,
+    balanced_weights,
+    label_losses,
+    multi_label_losses,
+    number_losses,
+    span_losses,
+)
 from regard.objectives.loss import scaled_total
 from regard.training.device.machine import Machine, prepare_machine
 from regard.training.hooks import Hooks
@@ -163,3 +171,12 @@ def test_several_labels_have_a_binary_loss_each_and_rows_that_fill_a_bucket_none
     assert part.count == 6
     assert_close(part.sum / 6, F.binary_cross_entropy_with_logits(logits, torch.from_numpy(targets)))
     assert_close(objective(model, batch.padded_to_bucket())["label"].sum, part.sum)
+
+
+def test_weighted_losses_are_those_of_torch():
+    scores, labels = torch.randn(6, 3), torch.tensor([0, 2, 1, 2, NO_LABEL, 2])
+    weights = balanced_weights(labels, 3)
+    reference = torch.nn.CrossEntropyLoss(weights, ignore_index=NO_LABEL, reduction="sum")(scores, labels)
+    assert torch.allclose(label_losses(scores, labels, weights), reference)
+    assert weights[labels[labels != NO_LABEL]].mean().item() == pytest.approx(1.0)
+    assert torch.allclose(HeadObjective(class_weights=weights).losses(scores, labels), reference)

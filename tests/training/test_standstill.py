@@ -1,7 +1,7 @@
 """Models that learn nothing: what shows it, and from when on."""
 
 from regard.training.settings import TrainSettings
-from regard.training.standstill import is_standing_still, learns_nothing, standstill, way_out
+from regard.training.standstill import beginning, is_standing_still, learns_nothing, standstill, way_out
 from regard.training.state import LoopState
 
 STATE = LoopState(step=1000)
@@ -47,15 +47,23 @@ def test_a_slow_beginning_is_no_standstill():
     settings = TrainSettings(warmup=100)
     assert not is_standing_still(LoopState(step=399, stuck=5), settings)
     assert is_standing_still(LoopState(step=400, stuck=1), settings)
-    assert is_standing_still(LoopState(step=120, stuck=1), settings, last_step=120)
-    assert not is_standing_still(LoopState(step=110, stuck=1), settings, last_step=110)
     assert not learns_nothing(LoopState(step=400, stuck=2), settings)
     assert learns_nothing(LoopState(step=400, stuck=3), settings)
     assert not learns_nothing(LoopState(step=400, stuck=3, decay_from=390), settings)
+
+
+def test_in_a_short_run_half_of_it_is_the_beginning():
+    assert beginning(TrainSettings(warmup=100, steps=20_000)) == 400
+    assert beginning(TrainSettings(warmup=20, steps=220)) == 120
+    assert beginning(TrainSettings(warmup=4, steps=60)) == 54  # too few updates to say
+    assert beginning(TrainSettings(warmup=100, steps=200, schedule="wsd", patience=3)) == 400
 
 
 def test_the_way_out_names_the_settings():
     assert way_out(TrainSettings(warmup=100)) == (
         "lower train.learning_rate (now 0.001), raise train.warmup (now 100), or check that inputs and targets "
         "belong together"
+    )
+    assert way_out(TrainSettings(warmup=4, steps=10), step=10) == (
+        "10 updates are few, so train longer, or check that inputs and targets belong together"
     )

@@ -19,6 +19,7 @@ from regard.config.records import Record, check_record, read_json
 from regard.errors import CheckpointError, ConfigError
 from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
 from regard.models.families import build_model, family
+from regard.nn.layers.low_rank import PART, merged
 from regard.text.tokenizer import Tokenizer
 from regard.version import __version__
 
@@ -57,9 +58,13 @@ class TrainingState:
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """Return every parameter and persistent buffer once, by name; a tied one under its first name."""
+    """Return every parameter and persistent buffer once, by name; a tied one under its first name.
+
+    Low-rank updates (LoRA) are merged into their weights.
+    """
     tensors = model.state_dict(keep_vars=True)
-    return {name: tensors[name].detach().cpu().contiguous() for name in shapes_of(model)}
+    pairs = (merged(model, name) or (name, tensors[name]) for name in shapes_of(model))
+    return {name: each.detach().cpu().contiguous() for name, each in pairs if PART not in name}
 
 
 def write_bundle(folder: Path, bundle: Bundle, training: TrainingState | None = None) -> None:

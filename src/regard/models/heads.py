@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.data.encoding.inputs import Reading, VarlenInputs
+from regard.models.adapters import layer_groups
 from regard.models.base.settings import HeadSettings
 from regard.models.elmo.word_states import WordRows, in_rows
 from regard.nn.layers.dropout import Dropout
@@ -56,6 +57,20 @@ class ModelWithHead(nn.Module):
             nn.init.normal_(self.output.weight, std=SPREAD)
         if self.is_frozen:
             body.requires_grad_(False)
+        self.unfreezing = 0.0
+        self._frozen: list[list[nn.Parameter]] = []
+
+    def unfreeze_gradually(self, fraction: float) -> None:
+        """Freeze the body; its layers are trained again one after the other, top first, in that fraction of a run."""
+        self.unfreezing, self._frozen = fraction, layer_groups(self.body)
+        self.advance(0.0)
+
+    def advance(self, progress: float) -> None:
+        """Unfreeze the layers whose time has come, for the fraction of training that is done."""
+        for number, group in enumerate(self._frozen, start=1):
+            is_trained = progress * len(self._frozen) >= number * self.unfreezing
+            for parameter in group:
+                parameter.requires_grad_(is_trained)
 
     @property
     def max_positions(self) -> int | None:
@@ -65,7 +80,8 @@ class ModelWithHead(nn.Module):
     @property
     def supports_cuda_graphs(self) -> bool:
         """True if all shapes follow from those of a batch, so that a CUDA graph can be replayed."""
-        return getattr(self.body, "supports_cuda_graphs", True) and self.reader is None and self.pooling != "max"
+        is_static = self.reader is None and self.pooling != "max" and not self.unfreezing
+        return getattr(self.body, "supports_cuda_graphs", True) and is_static
 
     @property
     def layer_weights(self) -> dict[str, float] | None:

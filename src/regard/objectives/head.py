@@ -1,6 +1,7 @@
 """The objective of fine-tuning: the task loss, and for language models an auxiliary next-token loss."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -16,9 +17,15 @@ Losses = Callable[[Tensor, Tensor], Tensor]
 """A task's losses of outputs and labels: one a row, or their sum."""
 
 
-def label_losses(scores: Tensor, labels: Tensor) -> Tensor:
-    """Return the cross-entropy of labels, tags or choices."""
-    return F.cross_entropy(scores, labels, ignore_index=NO_LABEL, reduction="sum")
+def label_losses(scores: Tensor, labels: Tensor, class_weights: Tensor | None = None) -> Tensor:
+    """Return the cross-entropy of labels, tags or choices, weighted by label where there are weights."""
+    return F.cross_entropy(scores, labels, weight=class_weights, ignore_index=NO_LABEL, reduction="sum")
+
+
+def balanced_weights(labels: Tensor, classes: int) -> Tensor:
+    """Return weights of classes, inversely proportional to their counts, whose mean over the labels is 1."""
+    counts = torch.bincount(labels[labels != NO_LABEL], minlength=classes).float()
+    return counts.sum() / (counts.count_nonzero().clamp(min=1) * counts.clamp(min=1))
 
 
 def span_losses(scores: Tensor, labels: Tensor) -> Tensor:
@@ -39,9 +46,11 @@ def multi_label_losses(scores: Tensor, labels: Tensor) -> Tensor:
 class HeadObjective:
     """The task loss, and the weighted next-token cross-entropy of a language model."""
 
-    def __init__(self, lm_weight: float = 0.0, losses: Losses = label_losses) -> None:
+    def __init__(
+        self, lm_weight: float = 0.0, losses: Losses = label_losses, class_weights: Tensor | None = None
+    ) -> None:
         self.lm_weight = lm_weight
-        self.losses = losses
+        self.losses = losses if class_weights is None else partial(label_losses, class_weights=class_weights)
         self.parts = ("label", "lm") if lm_weight else ("label",)
 
     def counts(self, batch: HeadBatch) -> dict[str, int]:

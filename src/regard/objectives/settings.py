@@ -1,5 +1,7 @@
 """Settings of the objectives."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from regard.config.settings import Settings
@@ -40,6 +42,9 @@ class HeadObjectiveSettings(Settings):
 
     lm_weight: float | None = Field(None, ge=0)
     """Weight of the auxiliary next-token loss (default: 0.5 for language models, 0: off; Radford et al., 2018)."""
+    class_weights: Literal["none", "balanced"] = "none"
+    """Weights of the labels' losses. balanced: inversely proportional to their frequency in training, for labels and
+    tags that are rare but matter."""
 
 
 class VectorObjectiveSettings(Settings):

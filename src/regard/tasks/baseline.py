@@ -11,13 +11,17 @@ MOST = 200_000
 
 def token_baseline(ids: NDArray[np.integer], name: str = "loss") -> dict[str, float]:
     """Return the loss in nats of predicting each token with its frequency in the text."""
-    return {name: entropy(np.bincount(ids[:MOST]))} if len(ids) else {}
+    counts = np.bincount(ids[:MOST])
+    return {name: entropy(counts)} if np.count_nonzero(counts) > 1 else {}
 
 
 def label_baseline(counts: Mapping[str, int]) -> dict[str, float]:
-    """Return the accuracy of always predicting the most frequent label, and the loss of predicting frequencies."""
+    """Return the accuracy of always predicting the most frequent label, and the loss of predicting frequencies.
+
+    Nothing is better than a constant where there is only one label.
+    """
     total = sum(counts.values())
-    if not total:
+    if len(counts) < 2:
         return {}
     return {"accuracy": max(counts.values()) / total, "loss": entropy(np.array(list(counts.values())))}
 

@@ -22,6 +22,7 @@ from regard.tasks.declarations import (
     Wording,
 )
 from regard.tasks.evaluation import Evaluation, Values
+from regard.tasks.findings import shown
 from regard.tasks.planning.inputs import Default, PlanInput
 
 if TYPE_CHECKING:
@@ -176,6 +177,11 @@ class Task(ABC, Generic[S, D, P]):
         self, pipeline: P, chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
         """Return the evaluation of a model on one set, without intervals."""
+
+    def constant(self, outputs: Sequence[str]) -> str:
+        """Return the sentence on outputs that are all the same, a line an example; empty if they differ."""
+        is_constant = len(outputs) > 1 and len(set(outputs)) == 1
+        return f"all {len(outputs):,} outputs are {shown(outputs[0])}" if is_constant else ""
 
     @abstractmethod
     def statistics(self, pipeline: P, chosen: "EvalSet", outputs: Sequence[str]) -> "dict[str, Statistic]":

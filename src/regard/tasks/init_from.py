@@ -36,6 +36,8 @@ FINE_TUNING_RATES: dict[Kind, float] = {
 """Peak learning rates of fine-tuning GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) at a width
 of 768; they scale with the inverse of the width."""
 REFERENCE_WIDTH = 768
+LORA = 10
+"""Factor on these rates for low-rank updates, which move weights less."""
 EPOCHS, EPOCHS_FROM_SCRATCH = 3, 10
 """Default epochs of fine-tuning (both papers), and of training from scratch."""
 NO_BOUND = 10**7
@@ -140,6 +142,8 @@ def init_layer(task: str, rules: InitFrom, values: dict[str, Any], changes: Mapp
             )
     is_tuned = rules.rates[kind] != FEATURE_RATE and not changes.get("freeze_body", values.get("freeze_body"))
     scaled_rate = float(f"{rules.rates[kind] * REFERENCE_WIDTH / pretrained['width']:.3g}")
+    adapter = _table(changes, "train").get("adapter", _table(values, "train").get("adapter"))
+    scaled_rate *= LORA if adapter == "lora" else 1
     rate = scaled_rate if is_tuned else FEATURE_RATE
     return Layer(f"pretrained model {init_from}", {"model": pretrained, "train": {"learning_rate": rate}})
 

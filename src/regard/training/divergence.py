@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from regard.data.feeds.sampler import Position
 from regard.errors import RunError
-from regard.training.settings import TrainSettings
+from regard.training.settings import LoopSettings, TrainSettings
 from regard.training.state import LoopState
 
 WINDOWS_KNOWN, WINDOWS_NEEDED = 10, 5
@@ -68,7 +68,7 @@ def recover(divergence: Divergence, failed: LoopState, good: LoopState, settings
     return f"{where}; {back} with {good.rate_factor:.3g} times the learning rate."
 
 
-def restarted(failed: LoopState, settings: TrainSettings, reason: str, way_out: str) -> tuple[LoopState, str]:
+def restarted(failed: LoopState, settings: LoopSettings, reason: str, way_out: str) -> tuple[LoopState, str]:
     """Return the state of a new attempt from the beginning at half the rate, and the message about it."""
     where = f"step {failed.step:,}: {reason}"
     if failed.restarts >= settings.rollbacks:

@@ -27,7 +27,7 @@ from regard.training.recoverable import Recoverable
 from regard.training.schedules import learning_rate
 from regard.training.seeds import derived_seed
 from regard.training.settings import TrainSettings
-from regard.training.standstill import is_standing_still, learns_nothing, standstill, way_out
+from regard.training.standstill import learns_nothing, standstill, way_out, worth_telling
 
 Reason = Literal["finished", "no improvement", "interrupted"]
 
@@ -252,9 +252,9 @@ class Trainer(Recoverable):
         state.stuck = state.stuck + 1 if reasons and state.step > settings.warmup else 0
         if state.stuck and learns_nothing(state, settings) and self.hooks.untrained is not None:
             return Divergence(next(iter(reasons.values())), restarts=True)
-        is_lasting = is_standing_still(state, settings, self.ending.last_step(state))
-        for name, reason in reasons.items() if is_lasting else ():
+        told = worth_telling(reasons, state, settings, self.ending.last_step(state))
+        for name, reason in told.items():
             if name not in self._warned:
-                self.hooks.progress.warn(f"step {state.step:,}: {reason}; {way_out(settings)}.")
-        self._warned = reasons if is_lasting else {}
+                self.hooks.progress.warn(f"step {state.step:,}: {reason}; {way_out(settings, state.step)}.")
+        self._warned = told
         return None

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from torch import nn
 
 from regard.checkpoint.bundle import TrainingState
+from regard.nn.layers.low_rank import is_adapted
 from regard.objectives.loss import Objective
 from regard.progress import Bar
 from regard.training.device.cuda_graphs import build_gradients
@@ -105,7 +106,8 @@ class Recoverable(ABC):
     def _snapshot(self) -> Snapshot:
         weights, average = copies(self.average.parameters), copies(self.average.values)
         optimizer = copies(optimizer_tensors(self.model, self.optimizer))
-        return Snapshot(weights, average, optimizer, self.state.plain(), self._window.plain(self.team))
+        window = self._window.plain(self.team)
+        return Snapshot(weights, average, optimizer, self.state.plain(), window, is_adapted(self.model))
 
     def _load(self, snapshot: Snapshot) -> None:
         fill(self.average.parameters, snapshot.weights)

@@ -10,9 +10,10 @@ from torch import Tensor
 from regard.checkpoint.bundle import TrainingState
 from regard.config.records import Count, Record, check_record
 from regard.errors import CheckpointError
+from regard.nn.layers.low_rank import PART
 from regard.training.ema import Ema, copies
 from regard.training.settings import TrainSettings
-from regard.training.snapshot import OPTIMIZER, WEIGHTS, Snapshot
+from regard.training.snapshot import AVERAGE, OPTIMIZER, WEIGHTS, Snapshot
 
 STATE, TENSORS = "state.json", "optimizer.safetensors"
 ENTRIES = {
@@ -85,7 +86,8 @@ class WindowedRecord(StateRecord):
 def saved_snapshot(training: TrainingState, average: Ema, settings: TrainSettings) -> Snapshot:
     """Return the saved snapshot, after checking that it fits the run."""
     training = checked_state(training)
-    check_tensors(training, average.parameters, settings, has_average=bool(average.values))
+    has_weights = bool(average.values) or any(PART in name for name in average.parameters)
+    check_tensors(training, average.parameters, settings, has_average=has_weights)
     return Snapshot.of(training, copies(average.parameters))
 
 
@@ -105,7 +107,9 @@ def check_tensors(
     for key, tensor in training.tensors.items():
         kind, _, rest = key.partition("/")
         name, _, entry = rest.rpartition("/") if kind == OPTIMIZER[:-1] else (rest, "", "")
-        is_known = f"{kind}/" in (WEIGHTS, OPTIMIZER) and name in parameters and (not entry or entry in expected)
+        is_known = (
+            f"{kind}/" in (WEIGHTS, AVERAGE, OPTIMIZER) and name in parameters and (not entry or entry in expected)
+        )
         if not is_known:
             raise _misfit(training, f"{key} belongs to no trained parameter")
         shape = () if entry == "step" else parameters[name].shape

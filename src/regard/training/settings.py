@@ -37,6 +37,9 @@ class LoopSettings(Settings):
     """Number of checkpoints kept for the best validations."""
     keep_last: int = Field(2, ge=1)
     """Number of newest checkpoints kept: one to resume from, one in case it is damaged, more to average."""
+    rollbacks: int = Field(3, ge=0)
+    """Maximum rollbacks to the last good state, since the last improvement, after a loss diverged; also the maximum
+    restarts of a model that learns nothing."""
     log_every: int = Field(20, ge=1)
     """Updates between two lines of metrics.jsonl."""
     loggers: Annotated[tuple[LoggerName, ...], BeforeValidator(_names)] = ()
@@ -78,9 +81,6 @@ class TrainSettings(LoopSettings):
     """Updates between validations, each of which saves a checkpoint; below 1, a fraction of all updates."""
     ema_decay: float = Field(0.0, ge=0, lt=1)
     """Decay of an exponential moving average of the weights, which is validated and saved; 0: no average."""
-    rollbacks: int = Field(3, ge=0)
-    """Maximum rollbacks to the last good state, since the last improvement, after a loss diverged; also the maximum
-    restarts of a model that learns nothing."""
     patience: int = Field(0, ge=0)
     """Validations without improvement after which training stops, or the rate falls (schedule wsd); 0: never."""
     minutes: float | None = Field(None, gt=0)

@@ -6,8 +6,9 @@ from typing import Any
 from torch import Tensor
 
 from regard.checkpoint.bundle import TrainingState
+from regard.nn.layers.low_rank import PART
 
-WEIGHTS, OPTIMIZER = "weights/", "optimizer/"
+WEIGHTS, AVERAGE, OPTIMIZER = "weights/", "average/", "optimizer/"
 
 
 @dataclass(frozen=True)
@@ -22,25 +23,31 @@ class Snapshot:
     """The state of the loop (see `LoopState`)."""
     window: dict[str, Any]
     """The metrics since the last log line (see `MetricsWindow`)."""
+    is_adapted: bool = False
+    """Weights have low-rank updates, which a checkpoint holds merged: so they are kept here as well."""
 
     def training_state(self) -> TrainingState:
         """Return the state to save beside the model, which itself holds the average or, without one, the weights."""
         tensors = {OPTIMIZER + name: tensor for name, tensor in self.optimizer.items()}
-        if self.average:
+        if self.average or self.is_adapted:
             tensors |= {WEIGHTS + name: tensor for name, tensor in self.weights.items()}
+        if self.is_adapted:
+            tensors |= {AVERAGE + name: tensor for name, tensor in self.average.items()}
         return TrainingState(tensors, {"loop": self.loop, "window": self.window})
 
     @classmethod
     def of(cls, training: TrainingState, saved: dict[str, Tensor]) -> "Snapshot":
         """Return the snapshot of a training state that was saved beside a model with these weights."""
-        weights, optimizer = (
+        weights, average, optimizer = (
             {name.removeprefix(kind): tensor for name, tensor in training.tensors.items() if name.startswith(kind)}
-            for kind in (WEIGHTS, OPTIMIZER)
+            for kind in (WEIGHTS, AVERAGE, OPTIMIZER)
         )
+        is_merged = any(PART in name for name in weights)
         return cls(
             weights or saved,
-            saved if weights else {},
+            average if is_merged else saved if weights else {},
             optimizer,
             training.facts.get("loop", {}),
             training.facts.get("window", {}),
+            is_merged,
         )

@@ -3,7 +3,6 @@
 import pytest
 
 from regard.config.overrides import nested
-from regard.errors import ConfigError
 from regard.models.presets import presets
 from regard.runs.planning import autopilot
 from regard.runs.planning.recipes import Recipe, find_recipe, resolve_run
@@ -81,12 +80,15 @@ def test_every_task_is_planned(task, tmp_path):
     assert bool(sources) == (task != "vectors")
 
 
-def test_a_warm_up_that_is_set_and_leaves_no_update_is_refused():
-    values = {"data.train.path": "a.tsv", "train.steps": 4, "train.warmup": 50}
-    with pytest.raises(ConfigError) as error:
-        resolve_run(find_recipe("translate"), values | {"train.schedule": "cosine"})
-    assert str(error.value) == (
-        "train.warmup: 50 leaves no step of 4 for the rate to decay; lower it, or raise train.steps."
-    )
-    resolve_run(find_recipe("translate"), values | {"train.schedule": "constant"})
-    resolve_run(find_recipe("translate"), values)  # the planned schedule falls after the warm-up, if at all
+def warmup_of(recipe, **changes):
+    values = {"data.train.path": "a.tsv"} | {f"train.{name}": value for name, value in changes.items()}
+    return resolve_run(recipe, values).settings.train.warmup
+
+
+def test_a_shorter_run_has_a_shorter_warm_up():
+    plain, own = find_recipe("translate"), Recipe("own", "own.toml", {"task": "translate", "train": {"warmup": 1000}})
+    assert warmup_of(plain, steps=200) == 20
+    assert warmup_of(own, steps=200) == 20 and warmup_of(own, steps=5000) == 1000
+    longer = Recipe("own", "own.toml", {"task": "translate", "train": {"warmup": 1000, "steps": 8000}})
+    assert warmup_of(longer, steps=200) == 25 and warmup_of(longer, steps=1) == 0
+    assert warmup_of(longer, steps=200, warmup=150) == 150  # what a user sets wins

@@ -78,10 +78,10 @@ def test_metrics_are_those_of_the_bootstrap_with_every_example_once():
 
 def test_the_best_constant_prediction_is_known():
     rows = [row("x", "a"), row("y", "a"), row("z", "a", "b"), row("w")]
-    baseline = TASK.baseline(rows)
+    baseline = TASK.baseline(rows, None)
     assert baseline["micro_f1"] == pytest.approx(2 * 3 / (4 + 4))  # "a" for each of the four
     entropies = [-(p * np.log(p) + (1 - p) * np.log(1 - p)) for p in (0.75, 0.25)]
-    assert baseline["loss"] == pytest.approx(np.mean(entropies)) and TASK.baseline([row("x")]) == {}
+    assert baseline["loss"] == pytest.approx(np.mean(entropies)) and TASK.baseline([row("x")], None) == {}
 
 
 def test_labels_reach_the_threshold_of_the_checkpoint_or_of_the_call():

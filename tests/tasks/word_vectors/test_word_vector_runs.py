@@ -146,7 +146,7 @@ def test_a_dry_run_counts(book):
         ({"objective.window": 0}, ConfigError, "objective.window: 0 is out of range"),
         ({"train.optimizer": "adam"}, ConfigError, "train.optimizer: unknown setting"),
         ({"model.preset": "gpt-tiny"}, ConfigError, "the task vectors needs a word vector model"),
-        ({"train.learning_rate": 1e30}, ConfigError, "is too high"),
+        ({"train.learning_rate": 1e30}, RunError, "lower train.learning_rate (now 1.25e+29)"),
     ],
 )
 def test_mistakes_are_one_sentence(book, changes, error, words):

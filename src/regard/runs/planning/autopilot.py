@@ -17,7 +17,6 @@ from regard.tasks.contract import AnyTask
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import choose_device
-from regard.training.settings import LoopSettings
 
 R = TypeVar("R", bound=RunSettings[Any])
 
@@ -51,20 +50,7 @@ def planned(
     settings = merged().settings
     plan = replace(plan, settings=settings, parameters=_parameters(settings))
     below += _layers(task.defaults(plan))
-    resolved = merged()
-    _check_warmup(resolved.settings.train, given)
-    return resolved
-
-
-def _check_warmup(train: LoopSettings, given: frozenset[str]) -> None:
-    """Refuse a warm-up that leaves no update for the rate to fall in, where both are set."""
-    warmup, are_set = getattr(train, "warmup", 0), given >= {"train.warmup", "train.schedule"}
-    falls = train.schedule in ("cosine", "linear") and train.epochs is None and are_set
-    if falls and warmup >= max(1, train.steps):
-        raise ConfigError(
-            f"train.warmup: {warmup} leaves no step of {train.steps} for the rate to decay; lower it, or raise "
-            f"train.steps."
-        )
+    return merged()
 
 
 def _layers(defaults: Iterable[Default]) -> list[Layer]:

@@ -152,10 +152,12 @@ def _fit_length(recipe: dict[str, Any], given: Mapping[str, Any]) -> None:
         for name in {"steps", "epochs", "schedule", "warmup", "patience", "validate_every"} - set(given):
             recipe.pop(name, None)
     before, now, warmup = recipe.get("steps"), given.get("steps"), recipe.get("warmup")
-    if "warmup" in given or not (isinstance(before, int) and isinstance(now, int) and isinstance(warmup, int)):
+    if "warmup" in given or not (isinstance(now, int) and isinstance(warmup, int)) or now < 1:
         return
-    if 0 < now < before:
-        recipe["warmup"] = max(min(1, warmup), warmup * now // before)
+    if isinstance(before, int) and now < before:
+        recipe["warmup"] = min(now - 1, max(min(1, warmup), warmup * now // before))
+    elif warmup >= now:  # a recipe without a length of its own
+        recipe["warmup"] = min(now - 1, max(1, now // 10))
 
 
 def _check_tables(*layers: Mapping[str, Any]) -> None:

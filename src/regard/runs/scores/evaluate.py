@@ -138,6 +138,11 @@ def score_run(
         passport = issue(evaluation, pipeline, str(run.path))
         keep_passport(passport, evaluation.decode_defaults, run.path, progress=progress)
         evaluations[name] = evaluation.to_dict()
+        if constant := task.constant(evaluation.outputs):
+            progress.warn(
+                f"{name}: {constant}, whatever the input: the model has learned nothing of its inputs; "
+                f"train longer, lower train.learning_rate, or check the data with regard doctor."
+            )
     return evaluations
 
 

@@ -23,6 +23,7 @@ from regard.tasks.answer.pipeline import Answer, AnswerOptions, QuestionAndConte
 from regard.tasks.answer.records import AnswerFacts
 from regard.tasks.answer.settings import AnswerSettings
 from regard.tasks.answer.span_search import SpanCandidates, search_answers
+from regard.tasks.baseline import entropy
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
 from regard.tasks.finetune.base import Columns, HeadTask, Settings
 from regard.tasks.finetune.pipeline import template_of
@@ -97,9 +98,16 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         """Return all true answers."""
         return " | ".join(sorted({" ".join(each.text.split()) for each in example.answers})) or NO_ANSWER
 
-    def baseline(self, examples: Sequence[QuestionRow]) -> dict[str, float]:
-        """Return the F1 of never giving an answer."""
-        return {"f1": sum(not each.answers for each in examples) / max(1, len(examples))}
+    def accepted(self, example: QuestionRow) -> frozenset[str]:
+        """Return the true answers, each of which is right."""
+        return frozenset(" ".join(each.text.split()) for each in example.answers) or frozenset((NO_ANSWER,))
+
+    def baseline(self, examples: Sequence[QuestionRow], encoded: EncodedQuestions) -> dict[str, float]:
+        """Return the loss of predicting no answer as often as there is none, and all tokens alike otherwise."""
+        has_answer = encoded.labels.any(1)
+        counts = np.array([len(each) for each in encoded.offsets])
+        level = entropy(np.bincount(has_answer.astype(int)))
+        return {"loss": level + float((has_answer * np.log(np.maximum(1, counts))).mean())} if len(counts) else {}
 
     def label_counts(self, examples: Sequence[QuestionRow]) -> Counter[str]:
         """Return the number of answerable and of unanswerable questions."""
@@ -178,6 +186,11 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
     def error(self, example: QuestionRow, line: str, confidence: float) -> ErrorExample:
         """Return a wrong answer with its question."""
         return ErrorExample([example.question], self.target(example), line or NO_ANSWER, confidence)
+
+    def constant(self, outputs: Sequence[str]) -> str:
+        """Return the sentence on questions that are all left without an answer; empty if some have one."""
+        is_constant = len(outputs) > 1 and not any(outputs)
+        return f"none of {len(outputs):,} questions gets an answer" if is_constant else ""
 
     def pipeline(self, bundle: Bundle, options: LoadOptions) -> QuestionAnswerer:
         """Return a question answerer."""

@@ -162,10 +162,14 @@ def tokens_per_word_finding(name: str, tokens: int, words: int, extent: tuple[in
     severity = graded(ratio, note=2.5, warning=3.5)
     if severity == "ok":
         return Finding("text", "tokens-per-word", "ok", sentence, metrics=metrics)
+    larger = min(2 * text.size, tokens // (2 * OFTEN))  # a token that is seldom seen is not learned either
+    if larger <= text.size and not text.tokenizer:
+        sentence = f"A {name}word is split into {ratio:.2f} tokens: the text is too short for a larger vocabulary."
+        return Finding("text", "tokens-per-word", "ok", sentence, metrics=metrics)
     if text.tokenizer:
         remedy: tuple[str, dict[str, int]] = "leave out text.tokenizer, so that one is trained on this text", {}
     else:
-        remedy = "enlarge the vocabulary", {"text.size": text.size * 2}
+        remedy = "enlarge the vocabulary", {"text.size": larger}
     sentence = f"A {name}word is split into {ratio:.2f} tokens, which makes sentences long and words hard to learn."
     return Finding("text", "tokens-per-word", severity, sentence, (), *remedy, metrics=metrics)
 

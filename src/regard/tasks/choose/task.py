@@ -78,6 +78,10 @@ class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
         """Return how often the correct choice has each index."""
         return Counter(str(each.label) for each in examples)
 
+    def baseline(self, examples: Sequence[MultipleChoiceRow], encoded: EncodedExamples) -> dict[str, float]:
+        """Return the loss of predicting all choices alike."""
+        return {"loss": float(np.mean([np.log(len(each.choices)) for each in examples]))}
+
     def vocabulary(self, example: MultipleChoiceRow) -> tuple[str, ...]:
         """Return the context and the choices."""
         return (example.context, *example.choices)

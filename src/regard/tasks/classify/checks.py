@@ -1,4 +1,4 @@
-"""Checks of labeled texts before training: copies of training texts in other sets, and labels that are too rare."""
+"""Checks of labeled texts before training: copies of training texts in other sets, and lists of labels."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,9 +6,6 @@ from regard.data.sources.labeled import LabeledRow
 from regard.tasks.declarations import Check
 from regard.tasks.findings import Finding, graded, percent, shown, some
 from regard.tasks.finetune.data import ExampleSets
-
-FEWEST = 10
-"""Training examples below which a label is hardly learned."""
 
 
 def classify_checks() -> Sequence[Check]:
@@ -51,17 +48,6 @@ def label_findings(sets: ExampleSets) -> Iterator[Finding]:
             "warning",
             "every training example has exactly one label, which a multi-label model does not use",
             remedy="give each row its label alone (problem_type=single_label_classification)",
-        )
-    counts = sets.reports["train"].labels
-    rare = [label for label in sets.labels if counts[label] < FEWEST]
-    if rare:
-        yield Finding(
-            "labels",
-            "rare-labels",
-            "warning",
-            f"{len(rare):,} of {len(sets.labels):,} labels have fewer than {FEWEST} training examples",
-            some(f"{label}: {counts[label]:,}" for label in rare),
-            "add examples of them, or leave these labels out; macro F1 shows them, micro F1 hides them",
         )
     unseen = [label for label in sets.labels if not sets.reports["valid"].labels[label]]
     if unseen:

@@ -155,11 +155,11 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
             label for each in examples for label in ((each.label,) if each.labels is None else each.labels)
         )
 
-    def baseline(self, examples: Sequence[LabeledRow]) -> dict[str, float]:
+    def baseline(self, examples: Sequence[LabeledRow], encoded: EncodedExamples) -> dict[str, float]:
         """Return the validation metrics of the best constant prediction."""
         if any(each.labels is not None for each in examples):
             return multi_label.baseline(examples)
-        return super().baseline(examples)
+        return super().baseline(examples, encoded)
 
     def losses(self, scores: "Tensor", labels: "Tensor") -> "Tensor":
         """Return the cross-entropy of labels; with several a text, the binary one of each."""
@@ -253,10 +253,10 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
         return replace(error, label=label, predicted=predicted)
 
     def checks(self) -> Sequence[Check]:
-        """Return the checks of labels, and of texts that several sets share."""
+        """Return the checks of the numbers of examples, of lists of labels, and of texts that several sets share."""
         from regard.tasks.classify.checks import classify_checks
 
-        return classify_checks()
+        return *super().checks(), *classify_checks()
 
     def usage_of(self, record: RunRecord) -> tuple[Operation, ...]:
         """Return the operations of a run's model: the call of a multi-label model gives all labels."""

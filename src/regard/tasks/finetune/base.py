@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from regard.checkpoint.bundle import Bundle
-from regard.data.settings.examples import ExampleData, ExampleSource
+from regard.data.settings.examples import ExampleSource
 from regard.data.sources.lines import lines_hash
 from regard.metrics.bootstrap import Statistic
 from regard.models.base.settings import HeadSettings, ModelSettings
@@ -15,7 +15,7 @@ from regard.pipelines.head_scores import Scores, head_outputs
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.data import EvalSet, Prepared
-from regard.tasks.declarations import Context, EvaluateOptions, LoadOptions, LossCurve, ScoreTable
+from regard.tasks.declarations import Check, Context, EvaluateOptions, LoadOptions, LossCurve, ScoreTable
 from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.planning import fine_tuning_defaults
@@ -45,7 +45,6 @@ Settings = FineTuneSettings[ModelSettings]
 class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
     """Examples of one kind (E), the facts of a model for them (F) and its pipeline (P)."""
 
-    preset: ClassVar[str]
     facts: ClassVar[type[HeadFacts]]
     head: ClassVar[
         Literal["classification", "regression", "multiple-choice", "token-classification", "extractive-qa"]
@@ -91,6 +90,10 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
     def target(self, example: E) -> str:
         """Return the true label as a line of text."""
 
+    def accepted(self, example: E) -> frozenset[str]:
+        """Return the labels of which each is true: two examples contradict each other that have none in common."""
+        return frozenset((self.target(example),))
+
     def vocabulary(self, example: E) -> tuple[str, ...]:
         """Return the texts that a tokenizer is trained on."""
         return self.texts(example)
@@ -103,7 +106,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         """Return how often each label is the true one; empty where targets are not counted."""
         return Counter(self.target(each) for each in examples)
 
-    def baseline(self, examples: Sequence[E]) -> dict[str, float]:
+    def baseline(self, examples: Sequence[E], encoded: Any) -> dict[str, float]:
         """Return the validation metrics of the best constant prediction; empty: a model is not compared with it."""
         from regard.tasks.baseline import label_baseline
 
@@ -214,6 +217,12 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
         return prepare_examples(self, settings, context)
 
+    def checks(self) -> Sequence[Check]:
+        """Return the checks of the numbers of examples."""
+        from regard.tasks.finetune.checks import example_findings, quick_findings
+
+        return (Check("sizes", example_findings, quick_findings),)
+
     def file_hashes(self, settings: Settings) -> dict[str, str]:
         """Return the SHA-256 of the files of examples."""
         from regard.tasks.finetune.data import example_files
@@ -228,18 +237,9 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         self, pipeline: P, source: ExampleSource | None, record: RunRecord | None, folder: Path, progress: Progress
     ) -> dict[str, EvalSet]:
         """Return the examples at a source, or the test sets of a run (its validation set where it has none)."""
-        from regard.tasks.finetune.data import ExampleReport, gather_examples, read_set
+        from regard.tasks.finetune.data import example_sets
 
-        facts = self.read_facts(pipeline.bundle)
-        if source is not None:
-            rows = read_set(self, source, ExampleReport(), progress, columns=facts.columns)
-            sets = {source.name: rows}
-        else:
-            assert record is not None
-            data = record.data_settings(ExampleData[self.source])  # type: ignore[name-defined]
-            gathered = gather_examples(self, data, progress, facts.known_labels)
-            sets = gathered.tests or {"valid": gathered.valid}
-        return {name: EvalSet(name, rows) for name, rows in sets.items()}
+        return example_sets(self, self.read_facts(pipeline.bundle), source, record, progress)
 
     def adapted(self, pipeline: P, chosen: EvalSet, progress: Progress) -> EvalSet:
         """Return a set adapted to a model of another library."""

@@ -11,6 +11,8 @@ from regard.data.cleaning import hold_out
 from regard.data.settings.examples import ExampleData
 from regard.errors import DataError
 from regard.progress import Progress
+from regard.tasks.data import EvalSet
+from regard.tasks.record import RunRecord
 
 if TYPE_CHECKING:
     from regard.tasks.finetune.base import HeadTask
@@ -120,6 +122,19 @@ def read_set(
     return kept
 
 
+def example_sets(
+    task: AnyHeadTask, facts: Any, source: Any, record: RunRecord | None, progress: Progress
+) -> dict[str, EvalSet]:
+    """Return the examples at a source, or the test sets of a run (its validation set where it has none)."""
+    if source is not None:
+        rows = read_set(task, source, ExampleReport(), progress, columns=facts.columns)
+        return {source.name: EvalSet(source.name, rows)}
+    assert record is not None
+    data = record.data_settings(ExampleData[task.source])  # type: ignore[name-defined]
+    gathered = gather_examples(task, data, progress, facts.known_labels)
+    return {name: EvalSet(name, rows) for name, rows in (gathered.tests or {"valid": gathered.valid}).items()}
+
+
 def check_sets(task: AnyHeadTask, sets: ExampleSets, facts: Any) -> None:
     """Refuse sets that do not fit the training set."""
     for name, examples in sets.sets.items():
@@ -176,8 +191,12 @@ def example_files(data: ExampleData[Any]) -> dict[str, str]:
 
 
 def contradictions(examples: Sequence[Any], task: AnyHeadTask) -> dict[tuple[str, ...], list[str]]:
-    """Return the texts that occur with different labels, and those labels."""
-    targets: dict[tuple[str, ...], set[str]] = {}
+    """Return the texts that occur with labels that have nothing in common, and those labels."""
+    groups: dict[tuple[str, ...], list[Any]] = {}
     for each in examples:
-        targets.setdefault(task.texts(each), set()).add(task.target(each))
-    return {texts: sorted(labels) for texts, labels in targets.items() if len(labels) > 1}
+        groups.setdefault(task.texts(each), []).append(each)
+    return {
+        texts: sorted({task.target(each) for each in group})
+        for texts, group in groups.items()
+        if len(group) > 1 and not frozenset.intersection(*(task.accepted(each) for each in group))
+    }

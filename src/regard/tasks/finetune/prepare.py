@@ -17,6 +17,7 @@ from regard.objectives.head import HeadObjective
 from regard.progress import Progress
 from regard.tasks.data import EvalSet, Prepared
 from regard.tasks.declarations import Context
+from regard.tasks.finetune.adapting import adapt, class_weights
 from regard.tasks.finetune.data import (
     AnyHeadTask,
     ExampleSets,
@@ -59,6 +60,7 @@ def prepare_examples(task: AnyHeadTask, settings: Settings, context: Context) ->
     known = task.read_facts(resumed).known_labels if resumed else None
     sets = gather_examples(task, settings.data, progress, known)
     bundle = resumed or new_head_bundle(task, settings, sets, machine, progress)
+    adapt(bundle, settings, progress)
     facts = task.read_facts(bundle)
     check_sets(task, sets, facts)
     encoded = {name: task.encode(examples, bundle, progress) for name, examples in sets.sets.items()}
@@ -79,16 +81,17 @@ def prepare_examples(task: AnyHeadTask, settings: Settings, context: Context) ->
         }
         | origin_facts(bundle)
     )
+    weights = class_weights(task, settings, encoded["train"], task.outputs(facts), machine)
     return Prepared(
         bundle=bundle,
         feed=_feed(settings, encoded["train"], machine),
-        objective=HeadObjective(_lm_weight(settings), task.losses),
+        objective=HeadObjective(_lm_weight(settings), task.losses, weights),
         width=settings.model.width,
         validate=_validation(task, settings, bundle, valid, machine),
         tests=tests or {"valid": valid},
         report=report,
         data=sets,
-        baseline=task.baseline(sets.valid),
+        baseline=task.baseline(sets.valid, encoded["valid"]),
     )
 
 

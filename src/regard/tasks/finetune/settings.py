@@ -33,6 +33,18 @@ class TuningTrainSettings(TrainSettings):
 
     examples_per_update: int | None = Field(None, ge=1)
     """Examples (windows, for questions) per update (default: tokens_per_update sets the size)."""
+    adapter: Literal["none", "lora"] = "none"
+    """Training of a pretrained model below the head. none: all weights; lora: low-rank updates of frozen
+    weights (Hu et al., 2021), which checkpoints hold merged."""
+    lora_rank: int = Field(8, ge=1)
+    """For lora: rank of the updates."""
+    lora_alpha: float = Field(16.0, gt=0)
+    """For lora: scale of the updates, divided by the rank."""
+    lora_targets: Literal["attention", "all-linear"] = "all-linear"
+    """For lora: layers with updates. attention: its projections; all-linear: those of feed-forward layers too."""
+    unfreeze_over: float = Field(0.0, ge=0, le=1)
+    """Fraction of the run in which a pretrained model's layers are unfrozen one after the other, top first (Howard
+    and Ruder, 2018); 0: all are trained from the beginning."""
 
 
 class FineTuneSettings(RunSettings[M], Generic[M]):

@@ -36,6 +36,8 @@ from regard.tasks.regress.settings import RegressSettings
 
 KINDS: tuple[Kind, ...] = ("causal-lm", "encoder", "bidirectional-lm", "embeddings")
 
+SAME = 1e-3
+"""Standard deviation of numbers that are all alike, as a fraction of their mean."""
 NO_CORRELATION = 0.02
 """Rank correlation below which predictions carry no information on the numbers."""
 
@@ -81,9 +83,12 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
     init_from = InitFrom({kind: FINE_TUNING_RATES[kind] for kind in KINDS}, has_new_head=True)
     is_number = True
 
-    def baseline(self, examples: Sequence[LabeledRow]) -> dict[str, float]:
-        """Return the rank correlation of nearly constant predictions."""
-        return {"spearman": NO_CORRELATION}
+    def baseline(self, examples: Sequence[LabeledRow], encoded: EncodedExamples) -> dict[str, float]:
+        """Return the rank correlation of nearly constant predictions, and the squared error of the mean."""
+        return {
+            "spearman": NO_CORRELATION,
+            "loss": float(np.var(encoded.labels)),
+        }
 
     def label_counts(self, examples: Sequence[LabeledRow]) -> Counter[str]:
         """Return no counts: numbers are not labels."""
@@ -158,6 +163,13 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
             for row in rows
             for truth, predicted in [pairs[row]]
         ]
+
+    def constant(self, outputs: Sequence[str]) -> str:
+        """Return the sentence on numbers that hardly differ; empty if they do."""
+        numbers = [float(each) for each in outputs]
+        middle, spread = statistics.fmean(numbers), statistics.pstdev(numbers)
+        is_constant = len(numbers) > 1 and spread <= SAME * max(1e-9, abs(middle))
+        return f"all {len(numbers):,} numbers are {middle:.4g}" if is_constant else ""
 
     def pipeline(self, bundle: Bundle, options: LoadOptions) -> Regressor:
         """Return a regressor."""

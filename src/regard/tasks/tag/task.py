@@ -21,6 +21,7 @@ from regard.metrics.spans import OUTSIDE, entities, marks_spans, span_scores, sp
 from regard.models.base.family import Kind
 from regard.pipelines.head_scores import Scores, mean_nll, softmax
 from regard.progress import SILENT, Progress
+from regard.tasks.baseline import label_baseline
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
 from regard.tasks.finetune.base import Columns, HeadTask, Settings
 from regard.tasks.finetune.labels import check_labels
@@ -93,13 +94,11 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
             return Counter(span.kind for each in examples for span in entities(each.tags))
         return Counter(tag for each in examples for tag in each.tags)
 
-    def baseline(self, examples: Sequence[TaggedRow]) -> dict[str, float]:
-        """Return the word accuracy of always predicting the most frequent tag, and the F1 of spans: 0."""
+    def baseline(self, examples: Sequence[TaggedRow], encoded: EncodedTags) -> dict[str, float]:
+        """Return the accuracy and loss of predicting the tags by frequency alone, and the F1 of spans: 0."""
         counts = Counter(tag for each in examples for tag in each.tags)
-        if not counts:
-            return {}
-        accuracy = {"accuracy": max(counts.values()) / counts.total()}
-        return {"f1": 0.0} | accuracy if marks_spans(iter(counts)) else accuracy
+        level = label_baseline(counts)
+        return {"f1": 0.0} | level if level and marks_spans(iter(counts)) else level
 
     def labels(self, train: Sequence[TaggedRow], name: str) -> list[str]:
         """Return the tags, in order: B- and I- of every kind of span, even if only one occurs."""
@@ -192,6 +191,12 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
         return ErrorExample(
             [" ".join(example.words)], listed(example.tags) or "-", listed(line.split(" ")) or "-", confidence
         )
+
+    def constant(self, outputs: Sequence[str]) -> str:
+        """Return the sentence on words that all have the same tag; empty if they have not."""
+        tags = {tag for line in outputs for tag in line.split(" ")}
+        is_constant = len(tags) == 1 and len(outputs) > 1
+        return f'every word of {len(outputs):,} sentences is tagged "{tags.pop()}"' if is_constant else ""
 
     def pipeline(self, bundle: Bundle, options: LoadOptions) -> Tagger:
         """Return a tagger."""

@@ -10,12 +10,19 @@ PATIENCE = 6
 R_DROP = 2.5
 SCARCE, SCANTY = 0.1, 0.5
 """Tokens of an epoch for each parameter below which a model needs all the regularization there is, and some of it."""
+TINY_TEXT = 8_000
+"""Tokens of an epoch below which the smallest model has parameters to spare."""
+TINY = {"width": 96, "heads": 4, "feed_forward_width": 256, "encoder_layers": 2, "decoder_layers": 2}
 BLEU_SENTENCES = {"cuda": 1000}
 """Validation sentences that are translated each time on a GPU."""
 
 
 def translator_shape(plan: PlanInput) -> Iterator[Default]:
-    """Plan the depth of a small Transformer: on a CPU, a shallow one takes more updates in the same time."""
+    """Plan the shape of a small Transformer: on a CPU, a shallow one takes more updates in the same time."""
+    if plan.survey is not None and plan.tokens < TINY_TEXT:
+        for name, value in TINY.items():
+            yield Default(f"model.{name}", value, f"only {plan.survey.rows:,} pairs")
+        return
     layers, reason = (5, "a GPU") if plan.is_gpu else (2, f"training on {plan.device}")
     yield Default("model.encoder_layers", layers, reason)
     yield Default("model.decoder_layers", layers, reason)

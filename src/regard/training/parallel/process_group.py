@@ -41,7 +41,7 @@ class ProcessGroup:
         if self.size == 1:
             return
         for parameter in model.parameters():
-            if parameter.grad is None:
+            if parameter.grad is None and parameter.requires_grad:  # a gradient of 0 would let weights decay
                 parameter.grad = torch.zeros_like(parameter)
         gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
         flat = torch.cat([gradient.flatten() for gradient in gradients])

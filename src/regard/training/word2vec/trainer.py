@@ -16,6 +16,7 @@ from regard.models.word_vectors import WordVectorTables
 from regard.objectives.settings import VectorObjectiveSettings
 from regard.objectives.word2vec import keep_probabilities
 from regard.training.device.machine import Machine
+from regard.training.divergence import restarted
 from regard.training.hooks import Hooks
 from regard.training.interrupt import catching_interrupts
 from regard.training.loop import Reason
@@ -23,10 +24,15 @@ from regard.training.parallel.process_group import ProcessGroup
 from regard.training.saved import StateRecord, checked_state
 from regard.training.seeds import derived_seed
 from regard.training.snapshot import Snapshot
+from regard.training.standstill import VALIDATIONS, way_out
 from regard.training.state import LoopState
 from regard.training.word2vec.batches import Batches
 from regard.training.word2vec.settings import RATES, VectorTrainSettings
 
+LEARNED = 0.97
+"""Fraction of the loss of untrained vectors from which on vectors have learned nothing."""
+ABOVE = 1.05
+"""A loss above that of untrained vectors by this factor, for some steps, is that of a rate that is too high."""
 WATCHED = 64
 """Number of most frequent words whose vectors are checked: divergence reaches them first."""
 
@@ -75,7 +81,7 @@ class VectorTrainer:
 
     def run(self, stop_at: int | None = None) -> Reason:
         """Train until the last step or an interrupt (at a step, if given); return the reason."""
-        settings, state = self.settings, self.state
+        settings = self.settings
         per_epoch, size = self.feed.updates_in(0), len(self.feed.corpus)
         total = self._words(settings.steps)
         engine = self._engine()
@@ -83,9 +89,10 @@ class VectorTrainer:
         try:
             with (
                 catching_interrupts() as self.received,
-                self.hooks.progress.bar("train", total, self._words(state.step)) as bar,
+                self.hooks.progress.bar("train", total, self._words(self.state.step)) as bar,
             ):
-                while state.step < settings.steps:
+                while self.state.step < settings.steps:
+                    state = self.state
                     epoch, index = divmod(state.step, per_epoch)
                     slices = self.feed.slices(index)
                     done = [epoch * size + begin for begin, _ in slices]
@@ -97,8 +104,10 @@ class VectorTrainer:
                     state.tokens_seen += words
                     elapsed = self._elapsed()
                     mean = loss / max(1, pairs)
-                    if not (math.isfinite(mean) and self._is_finite()):
-                        self._refuse(done[-1] / total)
+                    if reason := self._trouble(mean):
+                        bar.advance(-self._words(state.step - 1))
+                        self._restart(reason)
+                        continue
                     bar.advance(words, loss=mean, words_per_second=words / elapsed)
                     self._record(mean, self._rate(done[-1] / total), words / elapsed)
                     stops = bool(self.received) or state.step == stop_at
@@ -109,6 +118,11 @@ class VectorTrainer:
                         return "interrupted"
         finally:
             engine.close()
+        if (recent := self.state.recent) and sum(recent) / len(recent) >= LEARNED * self._untrained:
+            self.hooks.progress.warn(
+                f"step {self.state.step:,}: the training loss is {recent[-1]:.4g}, and {self._untrained:.4g} "
+                f"without any training, so these vectors mean little; raise train.epochs, or add text."
+            )
         return "finished"
 
     def _words(self, step: int) -> int:
@@ -117,7 +131,7 @@ class VectorTrainer:
         return epoch * len(self.feed.corpus) + index * self.feed.words_per_update
 
     def _rate(self, fraction: float) -> float:
-        first = self.settings.learning_rate or RATES[self.algorithm]
+        first = self.state.rate_factor * (self.settings.learning_rate or RATES[self.algorithm])
         return max(self.settings.final_rate, first - (first - self.settings.final_rate) * fraction)
 
     def _engine(self) -> Engine:
@@ -158,10 +172,35 @@ class VectorTrainer:
         self.hooks.save(self.state, TrainingState({}, {"loop": self.state.plain()}), None)
         self._clock = time.perf_counter()  # saving does not count as training time
 
-    def _refuse(self, fraction: float) -> None:
-        raise ConfigError(
-            f"train.learning_rate: {self._rate(fraction):.4g} is too high: the loss is NaN or infinite; lower it."
-        )
+    def _trouble(self, loss: float) -> str:
+        """Return what shows that training has diverged: a loss that is not finite, or above that of no training."""
+        if not (math.isfinite(loss) and self._is_finite()):
+            return "the loss is NaN or infinite"
+        state, untrained = self.state, self._untrained
+        state.recent = [*state.recent, loss][-VALIDATIONS:]
+        if len(state.recent) < VALIDATIONS or min(state.recent) < ABOVE * untrained:
+            return ""
+        return f"the training loss is {min(state.recent):.4g}, and {untrained:.4g} without any training"
+
+    @property
+    def _untrained(self) -> float:
+        """The loss of vectors whose products are all 0."""
+        return (1 + self.objective.negatives) * math.log(2)
+
+    def _restart(self, reason: str) -> None:
+        """Begin anew with untrained vectors and half the rate, and save that, in case of a kill."""
+        failed, fresh = self.state, self.hooks.untrained() if self.hooks.untrained else None
+        rate = self.settings.model_copy(update={"learning_rate": self._rate(0.0)})
+        self.state, message = restarted(failed, self.settings, reason, way_out(rate))
+        assert fresh is not None, "a run makes its model anew"
+        with torch.no_grad():
+            for name, parameter in self.model.named_parameters():  # in place: threads hold their memory
+                parameter.copy_(fresh.get_parameter(name))
+        self.hooks.forget(0)
+        self._save()
+        self.hooks.drop_older()
+        self.hooks.record({"step": 0, "returned_from": failed.step, "rate_factor": self.state.rate_factor})
+        self.hooks.progress.warn(message)
 
 
 class Kernel:
