@@ -8,7 +8,7 @@ from torch import nn
 from regard.checkpoint.bundle import TrainingState
 from regard.objectives.loss import Objective
 from regard.progress import Bar
-from regard.training.device.cuda_graphs import build_gradients
+from regard.training.device.gradients import build_gradients
 from regard.training.device.machine import Machine
 from regard.training.divergence import Divergence, recover, restarted
 from regard.training.ema import Ema, copies, fill
@@ -40,8 +40,8 @@ class Recoverable(ABC):
     ) -> None:
         self.model = model.to(machine.device)
         self.settings, self.machine, self.hooks, self.team = settings, machine, hooks, team or ProcessGroup()
+        self.gradients = build_gradients(self.model, objective, machine, self.team)
         self.optimizer = build_optimizer(self.model, settings)
-        self.gradients = build_gradients(self.model, objective, machine)
         self.average, self.state = Ema(self.model, settings.ema_decay), LoopState()
         self.ending = Ending(settings, started)
         self._window, self._clock = MetricsWindow(machine.device), time.perf_counter()
