@@ -40,7 +40,7 @@ from regard.tasks.text.tokenizer import sample_text
 from regard.text.settings import MaskedTextSettings
 from regard.text.tokenizer import Tokenizer
 from regard.text.training import train_tokenizer
-from regard.training.device.cuda_graphs import build_gradients
+from regard.training.device.gradients import build_gradients
 from regard.training.device.machine import prepare_machine
 from regard.training.settings import MachineSettings
 

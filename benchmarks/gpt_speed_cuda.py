@@ -23,7 +23,7 @@ from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model, family
 from regard.models.presets import preset
 from regard.objectives.language_model import LanguageObjective
-from regard.training.device.cuda_graphs import build_gradients
+from regard.training.device.gradients import build_gradients
 from regard.training.device.machine import prepare_machine
 from regard.training.settings import MachineSettings
 

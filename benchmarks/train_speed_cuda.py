@@ -17,7 +17,7 @@ from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model, family
 from regard.models.presets import preset
 from regard.objectives.translation import TranslationObjective
-from regard.training.device.cuda_graphs import build_gradients
+from regard.training.device.gradients import build_gradients
 from regard.training.device.machine import prepare_machine
 from regard.training.settings import MachineSettings
 

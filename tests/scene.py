@@ -17,7 +17,7 @@ CPU = Machine(torch.device("cpu"), "fp32")
 class Scene:
     """A trainer on random data, and what it saved and recorded."""
 
-    def __init__(self, limit=10**9, dropout=0.1, dtype=torch.float32, losses=(), machine=CPU, **changes):
+    def __init__(self, limit=10**9, dropout=0.1, dtype=torch.float32, losses=(), machine=CPU, team=None, **changes):
         pairs = random_pairs()
         settings = {"steps": 12, "tokens_per_update": 200, "warmup": 4, "validate_every": 5, "log_every": 2}
         self.settings = TrainSettings(**(settings | changes))
@@ -32,7 +32,7 @@ class Scene:
         hooks = Hooks(validate, save, self.records.append, progress=self.progress)
         feed = PairFeed(lambda epoch: pairs, self.settings.tokens_per_update, limit, seed=3)
         self.trainer = Trainer(
-            model, feed, TranslationObjective(0.1), self.settings, machine, hooks, seed=3, width=16
+            model, feed, TranslationObjective(0.1), self.settings, machine, hooks, seed=3, width=16, team=team
         )
 
     def weights(self):

@@ -17,7 +17,7 @@ from regard.models.bert import BertSettings
 from regard.models.families import build_model
 from regard.objectives.loss import scaled_total
 from regard.objectives.masked_lm import MaskedObjective
-from regard.training.device.cuda_graphs import build_gradients
+from regard.training.device.gradients import build_gradients
 from regard.training.device.machine import prepare_machine
 from regard.training.settings import MachineSettings
 

@@ -1,18 +1,17 @@
 """The command `regard`: one module per verb; all logic is in the library."""
 
-import atexit
 import errno
 import os
 import re
 import sys
-from contextlib import suppress
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
 from regard.cli.streams import prepare_streams, print_error, silence
 from regard.cli.verb import ListedGroup, Verbs
 from regard.errors import RegardError
+from regard.processes import end, is_reporter, quiet_torch
 from regard.version import __version__
 
 UsageError: Any = typer.BadParameter.__base__  # of the click that typer bundles
@@ -52,6 +51,7 @@ def main() -> None:
     # a short spin costs nothing on an idle machine. Read when torch loads.
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    quiet_torch()
     prepare_streams()
     sentence, code = _outcome()
     try:
@@ -62,21 +62,9 @@ def main() -> None:
     except OSError as error:
         silence(sys.stdout)
         sentence, code = sentence or f"standard output: {_reason(error)}", code or 2
-    # Printed by the first of torchrun's processes only.
-    if sentence and os.environ.get("RANK", "0") == "0":
+    if sentence and is_reporter():
         print_error(f"regard: {sentence}")
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        _exit_at_once(code)
-    sys.exit(code)
-
-
-def _exit_at_once(code: int) -> NoReturn:
-    """End one of torchrun's processes, all files closed, before gloo's threads are torn down: that may abort."""
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
+    end(code)
 
 
 def _outcome() -> tuple[str, int]:

@@ -72,6 +72,9 @@ RUN = [*RUN_FLAGS.values(), *COLUMNS]
 TIME = [MINUTES, replace(MINUTES, name="hours", doc="The same in hours.")]
 """The options that limit the time of a run."""
 
+PROCESSES = flags_of(MachineSettings, "processes", "max_restarts", panel="Several processes")
+"""The options of training by several processes on one host."""
+
 
 def time_limit(flags: Mapping[str, Any]) -> dict[str, float]:
     """Return --minutes or --hours as a setting."""

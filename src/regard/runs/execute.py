@@ -20,6 +20,7 @@ from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.registry import packages_of
 from regard.runs.preflight import preflight
+from regard.runs.processes import check_alike, check_launch, check_processes, describe_processes, newest_checkpoint
 from regard.runs.reports.card import leave_card
 from regard.runs.run import Run
 from regard.runs.scores.evaluate import score_run
@@ -85,10 +86,13 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
     settings, started = job.resolved.settings, time.monotonic()
     task = find_task(settings.task)
     check_loggers(settings.train.loggers)
+    check_processes(settings.machine)
     machine = prepare_machine(settings.machine)
-    with init_process_group(machine.device) as team, _folder(run, job) if team.is_main else nullcontext():
+    waiting = settings.machine.process_timeout
+    with init_process_group(machine.device, waiting) as team, _folder(run, job) if team.is_main else nullcontext():
         progress = progress if team.is_main else SILENT
-        checkpoint = run.checkpoints.resumable() if job.start == "resume" else None
+        check_launch(run, settings, team)
+        checkpoint = newest_checkpoint(run, team) if job.start == "resume" else None
         resumed = read_bundle(checkpoint[0], machine.device) if checkpoint else None
         prepare = job.prepare or task.prepare
         prepared = prepare(settings, Context(machine, progress, resumed))
@@ -96,6 +100,7 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
             prepared.bundle.facts.update(languages=list(settings.languages))
         if resumed is None and job.prepare is None:
             preflight(settings, prepared, progress)
+        check_alike(prepared.report.hash, team)
         counted = settings.train
         if counted.depends_on_data:
             counted = counted.planned(prepared.feed.updates_in(epoch=0))
@@ -111,6 +116,7 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
             started=started,
         )
         described = _describe(machine, team)
+        describe_processes(trainer, team, progress)
         if checkpoint:
             record = run.record
             _compare(record, prepared, described, progress, job.is_forced)

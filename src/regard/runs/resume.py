@@ -17,6 +17,7 @@ from regard.runs.run import Run
 from regard.tasks.contract import find_task
 from regard.tasks.record import RECORD, RunRecord
 from regard.tasks.settings import RunSettings
+from regard.training.settings import MachineSettings
 
 MAY_CHANGE = (
     "train.steps",
@@ -28,6 +29,7 @@ MAY_CHANGE = (
     "train.keep_last",
     "train.rollbacks",
     "train.micro_batch_tokens",
+    "train.distributed",
     "machine.",
 )
 """Settings that may change when a run is resumed: how long and where it trains, not what it learns."""
@@ -49,14 +51,7 @@ def resume(
     record = run.record
     changes = nested(overrides or {})
     changed = [name for name, _ in flatten(changes)]
-    old = record.settings.plain
-    try:
-        schema = find_task(record.task).settings(family(record.settings.model.family).settings)
-        resolve(schema, [Layer("the run", old)])
-    except ConfigError as error:
-        reason = str(error).splitlines()[0]
-        raise RunError(f"{run.path / RECORD}: these settings cannot be resumed: {reason}") from None
-    settings = resolve(schema, [Layer("the run", old), Layer("the command line", changes)]).settings
+    settings = _resumed(run, changes)
     for name in changed:
         if not name.startswith(MAY_CHANGE):
             raise ConfigError(
@@ -85,6 +80,24 @@ def resume(
                 break
     start: Start = "resume" if has_checkpoint else "again"
     return execute(run, RunSpec(Resolved(settings, sources), start, force, prepare=prepare), progress)
+
+
+def _resumed(run: Run, changes: Mapping[str, object]) -> RunSettings[ModelSettings]:
+    """Return the settings of a run with these changes."""
+    record = run.record
+    old = record.settings.plain
+    try:
+        schema = find_task(record.task).settings(family(record.settings.model.family).settings)
+        resolve(schema, [Layer("the run", old)])
+    except ConfigError as error:
+        reason = str(error).splitlines()[0]
+        raise RunError(f"{run.path / RECORD}: these settings cannot be resumed: {reason}") from None
+    return resolve(schema, [Layer("the run", old), Layer("the command line", changes)]).settings
+
+
+def resumed_machine(path: Path, overrides: Mapping[str, object]) -> MachineSettings:
+    """Return the machine that a run resumes on."""
+    return _resumed(Run(path), nested(overrides)).machine
 
 
 def _compare_files(record: RunRecord, settings: RunSettings[ModelSettings], progress: Progress, force: bool) -> None:

@@ -9,15 +9,16 @@ from regard.checkpoint.atomic import write_text
 from regard.data.sources.lines import lines_hash
 from regard.data.sources.memory import memory_lines
 from regard.errors import DataError
+from regard.processes import is_main_process, is_restarted, launch_id
 from regard.progress import Progress
 from regard.reporting.bars import as_progress
 from regard.runs.execute import RunSpec, execute
 from regard.runs.planning.recipes import Recipe, chosen_recipe, resolve_run
+from regard.runs.resume import resume
 from regard.runs.run import Run
 from regard.runs.store.folder import DATA, RunFolder, claim, missing_folders, removed_if_empty
 from regard.tasks.contract import find_task
 from regard.tasks.record import RECORD
-from regard.training.parallel.process_group import is_main_process
 
 
 def train(
@@ -40,6 +41,10 @@ def train(
     """
     chosen, shown = chosen_recipe(recipe), as_progress(progress)
     path = Path(out) if out is not None else Path("runs") / chosen.name
+    if is_restarted() and _is_of_this_launch(Run(path)):
+        if is_main_process():
+            shown.warn(f"{path}: torchrun has started all processes again, after one of them ended.")
+        return resume(path, progress=shown)
     files: dict[Path, list[str]] = {}
     for role, rows in (("train", data), ("valid", valid)):
         if rows is not None:
@@ -53,6 +58,11 @@ def train(
     spec = RunSpec(resolved, "replace" if run.exists else "new")
     with removed_if_empty(missing_folders(path)), _written(files if is_main_process() else {}, run):
         return execute(run, spec, shown)
+
+
+def _is_of_this_launch(run: Run) -> bool:
+    """Return True for a run that the same processes began, before one of them died and torchrun restarted all."""
+    return run.exists and run.record.process.launch == launch_id() and run.state != "finished"
 
 
 def _pointed(recipe: Recipe, role: str, source: Mapping[str, Any]) -> Recipe:

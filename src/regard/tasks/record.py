@@ -142,6 +142,8 @@ class ProcessRecord(Record):
     pid: Annotated[int, Field(ge=1, lt=2**31)] | None = None
     host: str | None = None
     began: int | None = None
+    launch: str = ""
+    """Name of the launch by torchrun that it belongs to."""
 
 
 class MachineRecord(Record):

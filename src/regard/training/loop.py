@@ -145,7 +145,6 @@ class Trainer(Recoverable):
         counts = self.team.sum_counts(counts, device)
         while (sums := self._gradients(update, counts)) is None:
             update = self._split_further(update)
-        self.team.sum_gradients(self.model)
         gradients = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
         norm = torch.nn.utils.get_total_norm(gradients)
         if self.settings.clip_norm:
@@ -172,16 +171,21 @@ class Trainer(Recoverable):
         """Compute this process' gradients and return its loss sums; None if memory ran out on any process."""
         sums: Sums = {}
         is_out = False
-        self.gradients.begin(counts, len(update.micro_batches))
+        self.gradients.begin(counts, len(update.micro_batches) + (update.filler is not None))
         try:
             for number, batch in enumerate(update.micro_batches):
                 torch.manual_seed(derived_seed(self.seed, self.state.step, number, self.team.rank))
                 sums = total([sums, self.gradients.add(batch)])
+            if update.filler is not None:
+                self.gradients.fill(update.filler)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
             is_out = True
-        return None if self.team.agree(is_out, self.machine.device) else sums
+        if self.team.agree(is_out, self.machine.device):
+            return None
+        self.gradients.finish()
+        return sums
 
     def _split_further(self, update: Update) -> Update:
         """Return the same update in smaller micro-batches, whose limit later updates keep."""

@@ -9,7 +9,7 @@ from regard.checkpoint.bundle import TrainingState
 from regard.nn.layers.low_rank import is_adapted
 from regard.objectives.loss import Objective
 from regard.progress import Bar
-from regard.training.device.cuda_graphs import build_gradients
+from regard.training.device.gradients import build_gradients
 from regard.training.device.machine import Machine
 from regard.training.divergence import Divergence, recover, restarted
 from regard.training.ema import Ema, copies, fill
@@ -41,8 +41,8 @@ class Recoverable(ABC):
     ) -> None:
         self.model = model.to(machine.device)
         self.settings, self.machine, self.hooks, self.team = settings, machine, hooks, team or ProcessGroup()
+        self.gradients = build_gradients(self.model, objective, machine, self.team)
         self.optimizer = build_optimizer(self.model, settings)
-        self.gradients = build_gradients(self.model, objective, machine)
         self.average, self.state = Ema(self.model, settings.ema_decay), LoopState()
         self.ending = Ending(settings, started)
         self._window, self._clock = MetricsWindow(machine.device), time.perf_counter()

@@ -87,6 +87,9 @@ class TrainSettings(LoopSettings):
     """Time of the whole run, data and final scores included; the schedule wsd falls in time (default: no limit)."""
     select_by: str = "loss"
     """Validation metric that selects the best checkpoint."""
+    distributed: Literal["auto", "replicate", "shard"] = "auto"
+    """Strategy of several processes; replicate: the whole model in each (DDP); shard: a part of weights, gradients
+    and optimizer in each (FSDP2); auto: replicate if the model fits."""
 
     @model_validator(mode="after")
     def _numbers_fit(self) -> "TrainSettings":
@@ -144,3 +147,9 @@ class MachineSettings(Settings):
     """Keep the residual stream in bf16 where products are (CUDA): less memory traffic."""
     deterministic: bool = False
     """Refuse nondeterministic operations (CPU runs repeat exactly without it)."""
+    processes: int = Field(1, ge=1, le=1024)
+    """Number of processes that train together on this host, a device for each; torchrun starts those of several."""
+    max_restarts: int = Field(0, ge=0, le=1000)
+    """Maximum restarts of all processes from the latest checkpoint, after one of them died."""
+    process_timeout: float = Field(600.0, gt=0, le=86400)
+    """Seconds to wait for another process before it is given up."""

@@ -1,66 +1,61 @@
 """Two processes train to the same weights as one, also when one of them runs out of memory."""
 
 import json
-import os
-import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
-from regard.training.parallel.process_group import ProcessGroup, init_process_group, is_main_process
-
-SCRIPT = """
-import sys
-from pathlib import Path
-sys.path[:0] = [{tests!r}, str(Path({tests!r}) / "training")]
-import torch
-from scene import CPU, Scene
-from test_oom import Narrow
-from regard.training.parallel.process_group import init_process_group
-torch.set_num_threads(1)
-with init_process_group(CPU.device) as team:
-    for room, name in ((10**9, "plain"), (70, "narrow")):
-        scene = Scene(limit=150, dropout=0.0, dtype=torch.float64, steps=20)
-        scene.trainer.team = team
-        gradients = scene.trainer.gradients
-        gradients.objective = Narrow(gradients.objective, 10**9 if team.is_main else room)
-        scene.trainer.run()
-        assert (scene.trainer.state.micro_batch_limit is None) == (name == "plain")
-        if team.is_main:
-            import safetensors.torch
-            safetensors.torch.save_file(scene.weights(), {out!r} + "/" + name)
-"""
+from parallel_scenes import together
+from regard.processes import is_main_process
+from regard.training.parallel.process_group import ProcessGroup, init_process_group
+from scene import Scene
 
 
-def free_port() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
+class Narrow:
+    """An objective on a device that holds so many padded tokens at once."""
+
+    def __init__(self, inner, room):
+        self.inner, self.room, self.parts, self.counts = inner, room, inner.parts, inner.counts
+
+    def __call__(self, model, batch):
+        loss = self.inner(model, batch)
+        if batch.source.numel() + batch.target.numel() > self.room:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return loss
 
 
-def test_two_processes_equal_one(tmp_path):
-    from safetensors.torch import load_file
+def narrow(team, out):
+    """Train where the second process has little memory."""
+    scene = Scene(limit=150, dropout=0.0, dtype=torch.float64, steps=20, team=team)
+    gradients = scene.trainer.gradients
+    gradients.objective = Narrow(gradients.objective, 10**9 if team.is_main else 70)
+    scene.trainer.run()
+    assert scene.trainer.state.micro_batch_limit is not None
+    if team.is_main:
+        save_file(scene.weights(), out / "narrow")
 
-    from scene import Scene
 
-    out = str(tmp_path)
-    code = SCRIPT.format(tests=str(Path(__file__).parents[2]), out=out)
-    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": "2"}
-    processes = [
-        subprocess.Popen([sys.executable, "-c", code], env=os.environ | place | {"RANK": str(rank)})
-        for rank in range(2)
-    ]
-    assert [process.wait(timeout=120) for process in processes] == [0, 0]
+def test_memory_that_runs_out_in_one_process_changes_nothing_but_the_micro_batches(tmp_path):
+    together(2, "test_process_group:narrow", tmp_path)
     alone = Scene(limit=150, dropout=0.0, dtype=torch.float64, steps=20)
     alone.trainer.run()
-    for kind in ("plain", "narrow"):
-        together = load_file(tmp_path / kind)
-        for name, value in alone.weights().items():
-            assert_close(together[name], value, atol=1e-10, rtol=0)
+    several = load_file(tmp_path / "narrow")
+    for name, value in alone.weights().items():
+        assert_close(several[name], value, atol=1e-10, rtol=0)
+
+
+def texts(team, out):
+    """Exchange texts of different lengths."""
+    assert team.gather("é" * team.rank) == ["é" * rank for rank in range(team.size)]
+    assert team.share(f"from {team.rank}") == "from 0" and team.share("") == ""
+
+
+def test_texts_go_from_one_to_all_and_from_all_to_all(tmp_path):
+    together(3, "test_process_group:texts", tmp_path)
 
 
 @pytest.mark.slow
@@ -88,9 +83,7 @@ def test_a_single_process_sums_and_agrees_with_itself(monkeypatch):
         counts, values = {"ce": 3}, torch.tensor([1.0, 2.0])
         assert team.sum_counts(counts, values.device) == counts and team.sum_values(values) is values
         assert team.agree(True, values.device) and not team.agree(False, values.device)
-        model = torch.nn.Linear(2, 2)
-        team.sum_gradients(model)
-        assert model.weight.grad is None
+        assert team.share("text") == "text" and team.gather("text") == ["text"]
         team.wait()
 
 

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from regard.cli.options import NOTHING, Given, Json, Overwrite, Quiet, SettingWords, options
-from regard.cli.run_options import RUN, TIME, run_overrides, time_limit
+from regard.cli.run_options import PROCESSES, RUN, TIME, run_overrides, time_limit
 
 
-@options(*RUN, *TIME)
+@options(*RUN, *TIME, *PROCESSES)
 def train(
     recipe: Annotated[
         str | None,
@@ -43,25 +43,29 @@ def train(
     new: dict[str, object] = {"dry_run": dry_run, "out": out, "overwrite": overwrite}
     from regard.cli.console import progress
     from regard.cli.metrics import print_plan, print_run
+    from regard.processes import is_main_process
     from regard.runs.planning.plan import plan_run
     from regard.runs.planning.recipes import find_recipe, resolve_run
     from regard.runs.preflight import preflight
+    from regard.runs.processes import start_processes
     from regard.runs.resume import resume as resume_run
+    from regard.runs.resume import resumed_machine
     from regard.runs.train import train as train_run
     from regard.studies.doctor.speed import training_seconds
     from regard.studies.doctor.trial import TrialSetup
     from regard.tasks.contract import find_task
     from regard.training.device.machine import prepare_machine
-    from regard.training.parallel.process_group import is_main_process
 
     words = list(settings or [])
     if recipe is not None and "=" in recipe:  # --resume takes no recipe, so the first word is a setting
         words.insert(0, recipe)
         recipe = None
-    overrides = time_limit(given) | run_overrides(words, given)
+    processes = {f"machine.{name}": value for name, value in given.values_of(each.name for each in PROCESSES).items()}
+    overrides = time_limit(given) | run_overrides(words, given) | processes
     reporter = progress(quiet)
     if resume is not None:
         _check_resume(resume, recipe, new)
+        start_processes(resumed_machine(resume, overrides))
         run = resume_run(resume, overrides, force=force, progress=reporter)
     else:
         recipe = _check_new(recipe, force)
@@ -74,6 +78,7 @@ def train(
                 plan = replace(plan, seconds=training_seconds(setup, reporter))
             print_plan(plan, json)
             return
+        start_processes(resolve_run(find_recipe(recipe), overrides).settings.machine)
         run = train_run(recipe, overrides, out=out, overwrite=overwrite, progress=reporter)
     if is_main_process():
         print_run(run, json)

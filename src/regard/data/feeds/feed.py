@@ -2,11 +2,22 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
+import torch
 
 from regard.data.feeds.sampler import POOL, Position, Rows, micro_batches, padded_size, plan_updates
+
+P = TypeVar("P")
+B = TypeVar("B")
+
+
+class Batch(Protocol):
+    """The data of one pass over a model."""
+
+    def to(self, device: torch.device) -> Self:
+        """Return the batch on a device."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +30,16 @@ class Update:
     """Padded tokens of the largest micro-batch (of any process) that can be cut further; 0: all have one example."""
     tokens: int | None = None
     """Tokens of the update, over all processes; None: the number of labels."""
+    filler: Batch | None = None
+    """A micro-batch of another process, where this one has one less: computed for nothing, so that all take as many
+    passes over the model."""
+
+
+def share_of(parts: Sequence[P], rank: int, world: int, batch: Callable[[P], B]) -> tuple[list[B], B | None]:
+    """Return the batches of every `world`-th part, and the filler of a process that has one part less than others."""
+    own = [batch(part) for part in parts[rank::world]]
+    is_short = len(own) < -(-len(parts) // world)
+    return own, batch(parts[0]) if is_short else None
 
 
 class Feed(Protocol):
@@ -91,5 +112,6 @@ class PairFeed:
                 following = Position(position.epoch + is_last, 0 if is_last else index + 1)
                 divisible = max((padded_size(part, *lengths) for part in parts if len(part) > 1), default=0)
                 tokens = int(lengths[1][plan[index]].sum()) if self.counts_examples else None
-                yield Update([examples.batch(part) for part in parts[rank::world]], following, divisible, tokens)
+                own, filler = share_of(parts, rank, world, examples.batch)
+                yield Update(own, following, divisible, tokens, filler)
             position = Position(position.epoch + 1, 0)

@@ -16,7 +16,7 @@ from regard.data.corpus.corpus import Ids
 from regard.data.counter_rng import key_of, keys_at
 from regard.data.encoding.batches import NO_LABEL, on_device, rounded_up
 from regard.data.encoding.inputs import VarlenInputs
-from regard.data.feeds.feed import Update
+from regard.data.feeds.feed import Update, share_of
 from regard.data.feeds.masking import Masked, Masker
 from regard.data.feeds.sampler import Position
 from regard.data.feeds.sentence_pairs import SentencePairSampler
@@ -193,8 +193,8 @@ class MaskedFeed:
         following = Position(epoch + is_last, 0 if is_last else index + 1)
         bounds = masked.rows.cu_seqlens
         divisible = max((int(bounds[last] - bounds[first]) for first, last in parts if last - first > 1), default=0)
-        batches = [packed_batch(masked, *part) for part in parts[rank::world]]
-        return Update(batches, following, divisible, int(bounds[-1]))
+        own, filler = share_of(parts, rank, world, lambda part: packed_batch(masked, *part))
+        return Update(own, following, divisible, int(bounds[-1]), filler)
 
     def _masked(self, stage: Stage, epoch: int, offset: int, order: Shuffle, first: int, last: int) -> Masked:
         """Return the masked sequences of some windows; if they have no label, those of the next window that has one.

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from regard.data.corpus.corpus import Ids
 from regard.data.encoding.batches import NO_LABEL, columns_to_add, on_device, rounded_up
-from regard.data.feeds.feed import Update
+from regard.data.feeds.feed import Update, share_of
 from regard.data.feeds.sampler import Position
 from regard.data.shuffle import Shuffle
 from regard.errors import ConfigError, DataError
@@ -123,7 +123,8 @@ class WindowFeed:
                 parts = self._micro_batches(rows * self.length + offset, world)
                 following = Position(position.epoch + is_last, 0 if is_last else index + 1)
                 divisible = max((len(part) * self.length for part in parts if len(part) > 1), default=0)
-                yield Update([self._batch(part) for part in parts[rank::world]], following, divisible)
+                own, filler = share_of(parts, rank, world, self._batch)
+                yield Update(own, following, divisible, filler=filler)
             position = Position(position.epoch + 1, 0)
 
     def _micro_batches(self, begins: Ids, world: int) -> list[Ids]:

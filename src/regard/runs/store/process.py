@@ -5,13 +5,15 @@ import socket
 from pathlib import Path
 from typing import Any
 
+from regard.processes import launch_id
 from regard.tasks.record import ProcessRecord
 
 
 def this_process() -> dict[str, Any]:
     """Return what identifies this process: its id, its host, and when it started."""
     facts = _facts(os.getpid())
-    return {"pid": os.getpid(), "host": socket.gethostname(), "began": facts[1] if facts else None}
+    began = facts[1] if facts else None
+    return {"pid": os.getpid(), "host": socket.gethostname(), "began": began, "launch": launch_id()}
 
 
 def is_alive(process: ProcessRecord) -> bool | None:

@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from regard.data.encoding.batches import pinned
+from regard.data.feeds.feed import Batch
 from regard.nn.inference.memory import gc_paused, release_memory
 from regard.objectives.loss import Loss, Objective, scaled_total
-from regard.training.device.compile import compile_blocks
 from regard.training.device.machine import Machine
 
 Sums = dict[str, Tensor | float]
@@ -21,6 +21,9 @@ Sums = dict[str, Tensor | float]
 
 class Gradients:
     """Adds the gradients of each micro-batch to `.grad`."""
+
+    description = ""
+    """One sentence on how several processes divide the work."""
 
     def __init__(self, model: nn.Module, objective: Objective, machine: Machine) -> None:
         self.model, self.objective, self.machine = model, objective, machine
@@ -33,9 +36,15 @@ class Gradients:
         """
         self.counts = counts
 
-    def add(self, batch: Any) -> Sums:
+    def add(self, batch: Batch) -> Sums:
         """Add the gradients of one micro-batch and return the sum of each loss part."""
         return self._compute(batch.to(self.machine.device))
+
+    def fill(self, batch: Batch) -> None:
+        """Take part in the pass of other processes that have one micro-batch more."""
+
+    def finish(self) -> None:
+        """Complete the gradients, after all processes have agreed that nothing ran out of memory."""
 
     def clear(self) -> None:
         """Drop the gradients."""
@@ -47,7 +56,7 @@ class Gradients:
         self.clear()
         release_memory(self.machine.device)
 
-    def _compute(self, batch: Any) -> Sums:
+    def _compute(self, batch: Batch) -> Sums:
         with self.machine.autocast():
             loss = self.objective(self.model, batch)
         self._total(loss).backward()
@@ -115,7 +124,7 @@ class CudaGraphGradients(Gradients):
         if not self._buffers:
             super().clear()
 
-    def _compute(self, batch: Any) -> Sums:
+    def _compute(self, batch: Batch) -> Sums:
         with self.machine.autocast():
             loss = self.objective(self.model, batch)
         gradients = torch.autograd.grad(self._total(loss), self._trained, materialize_grads=True)
@@ -189,14 +198,3 @@ class CudaGraphGradients(Gradients):
         torch.cuda.current_stream().wait_stream(stream)
         captured = self._graphs[key] = GradientGraph(graph, batch, sums)
         return captured
-
-
-def build_gradients(model: nn.Module, objective: Objective, machine: Machine) -> Gradients:
-    """Return the implementation of gradient accumulation for the machine, after compiling blocks if requested."""
-    for module in model.modules():
-        if hasattr(module, "is_half_precision"):
-            cast(Any, module).is_half_precision = machine.bf16_residual
-    if machine.compile:
-        compile_blocks(model)
-    has_graphs = machine.has_graphs and getattr(model, "supports_cuda_graphs", True)
-    return (CudaGraphGradients if has_graphs else Gradients)(model, objective, machine)

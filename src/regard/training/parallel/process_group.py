@@ -1,13 +1,17 @@
-"""Data parallelism: every process computes some micro-batches of an update, and gradients are summed."""
+"""The processes that train together: sums, agreement, and messages over their store."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import Tensor
+from torch.distributed.distributed_c10d import PrefixStore
+
+from regard.processes import world_size
+from regard.training.parallel.failures import Failures
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,7 @@ class ProcessGroup:
 
     rank: int = 0
     size: int = 1
+    failures: Failures | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_main(self) -> bool:
@@ -36,19 +41,6 @@ class ProcessGroup:
             dist.all_reduce(values)
         return values
 
-    def sum_gradients(self, model: nn.Module) -> None:
-        """Sum gradients over all processes; they are already scaled by global counts, so nothing is divided."""
-        if self.size == 1:
-            return
-        for parameter in model.parameters():
-            if parameter.grad is None and parameter.requires_grad:  # a gradient of 0 would let weights decay
-                parameter.grad = torch.zeros_like(parameter)
-        gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
-        flat = torch.cat([gradient.flatten() for gradient in gradients])
-        dist.all_reduce(flat)
-        for gradient, summed in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
-            gradient.copy_(summed.view_as(gradient))
-
     def agree(self, flag: bool, device: torch.device) -> bool:
         """Return True if any process set the flag."""
         if self.size == 1:
@@ -57,26 +49,57 @@ class ProcessGroup:
         dist.all_reduce(raised, op=dist.ReduceOp.MAX)
         return bool(raised.item())
 
+    def share(self, text: str) -> str:
+        """Return the text of the main process."""
+        if self.size == 1:
+            return text
+        size = torch.tensor(len(text.encode()))
+        dist.broadcast(size, 0)
+        data = torch.empty(int(size), dtype=torch.uint8)
+        if self.is_main:
+            data = torch.tensor(list(text.encode()), dtype=torch.uint8)
+        dist.broadcast(data, 0)
+        return bytes(data.tolist()).decode()
+
+    def gather(self, text: str) -> list[str]:
+        """Return the texts of all processes, by rank."""
+        if self.size == 1:
+            return [text]
+        sizes = torch.zeros(self.size, dtype=torch.int64)
+        sizes[self.rank] = len(text.encode())
+        dist.all_reduce(sizes)
+        rows = [torch.zeros(int(sizes.max()), dtype=torch.uint8) for _ in range(self.size)]
+        own = torch.zeros_like(rows[0])
+        own[: int(sizes[self.rank])] = torch.tensor(list(text.encode()), dtype=torch.uint8)
+        dist.all_gather(rows, own)
+        return [bytes(row[:length].tolist()).decode() for row, length in zip(rows, sizes.tolist(), strict=True)]
+
     def wait(self) -> None:
         """Wait for all processes (barrier)."""
         if self.size > 1:
             dist.barrier()
 
 
-def is_main_process() -> bool:
-    """Return True if this process will have rank 0, before the group is initialized."""
-    return os.environ.get("RANK", "0") == "0"
-
-
 @contextmanager
-def init_process_group(device: torch.device) -> Iterator[ProcessGroup]:
-    """Join the processes that torchrun started; a single process gets a group of one."""
-    size = int(os.environ.get("WORLD_SIZE", "1"))
+def init_process_group(device: torch.device, timeout: float = 600.0) -> Iterator[ProcessGroup]:
+    """Join the processes that torchrun started; a single process gets a group of one.
+
+    `timeout` are the seconds after which a process that does not take part is given up. Texts go over gloo, also
+    where tensors are on GPUs.
+    """
+    size = world_size()
     if size == 1:
         yield ProcessGroup()
         return
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-    try:
-        yield ProcessGroup(dist.get_rank(), size)
-    finally:
+    limit = timedelta(seconds=timeout)
+    failures = Failures.connect(limit)
+    with failures.reported():
+        dist.init_process_group(
+            "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo",
+            store=PrefixStore("group", failures.store),
+            rank=failures.rank,
+            world_size=size,
+            timeout=limit,
+        )
+        yield ProcessGroup(failures.rank, size, failures)
         dist.destroy_process_group()

@@ -1,0 +1,100 @@
+"""Agreement of the processes of a run before they train: folder, settings, version, data, checkpoint."""
+
+import json
+import socket
+import sys
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import torch
+
+from regard.config.parsing import parse_json
+from regard.errors import CheckpointError, ConfigError, RunError
+from regard.models.base.settings import ModelSettings
+from regard.processes import is_started
+from regard.progress import Progress
+from regard.runs.run import Run
+from regard.tasks.record import RECORD
+from regard.tasks.settings import RunSettings
+from regard.training.loop import Trainer
+from regard.training.parallel.process_group import ProcessGroup
+from regard.training.settings import MachineSettings
+from regard.version import __version__
+
+
+def start_processes(machine: MachineSettings) -> None:
+    """Run this command in several processes if the settings ask for them, and exit with their code."""
+    if machine.processes == 1 or is_started():
+        return
+    from regard.training.parallel.launch import launch
+
+    sys.exit(launch(sys.argv[1:], machine.processes, machine.max_restarts))
+
+
+def check_processes(machine: MachineSettings) -> None:
+    """Refuse settings that ask for processes which nobody has started, or for restarts without several."""
+    if is_started():
+        return
+    if machine.processes > 1:
+        raise ConfigError(
+            f"machine.processes: {machine.processes} processes are started by the command line (regard train RECIPE "
+            f"--processes {machine.processes}) or by torchrun, and this is a single one; leave it out here."
+        )
+    if machine.max_restarts:
+        raise ConfigError(
+            "machine.max_restarts: this is for several processes; give --processes too, or leave it out."
+        )
+
+
+def check_launch(run: Run, settings: RunSettings[ModelSettings], team: ProcessGroup) -> None:
+    """Refuse processes with other settings or versions than the main one, or that do not see its folder."""
+    if team.size == 1:
+        return
+    mark = team.share(_mark(run.path) if team.is_main else "")
+    facts: dict[str, object] = {f"setting {name}": value for name, value in settings.model_dump(mode="json").items()}
+    facts |= {"version of regard": __version__, "version of torch": torch.__version__}
+    facts |= {"folder of the run": mark == _mark(run.path)}
+    _compare(facts, team)
+
+
+def _mark(folder: Path) -> str:
+    """Return the hash of the record in a folder, which the main process has just written or will resume."""
+    record = folder / RECORD
+    return sha256(record.read_bytes()).hexdigest() if record.exists() else "absent"
+
+
+def check_alike(data_hash: str, team: ProcessGroup) -> None:
+    """Refuse processes that have read other data than the main one."""
+    _compare({"data": data_hash}, team)
+
+
+def _compare(facts: dict[str, object], team: ProcessGroup) -> None:
+    """Raise, in all processes alike, if one of them has another value of a fact than the main one."""
+    texts = team.gather(json.dumps([socket.gethostname(), facts]))
+    (_, wanted), *others = (parse_json(text) for text in texts)
+    for rank, (host, values) in enumerate(others, 1):
+        for name, value in values.items():
+            if value != wanted[name]:
+                raise RunError(
+                    f"rank {rank} on {host} has another {name} than rank 0; start all processes with the same "
+                    f"command, version and files, in a folder that all of them see."
+                )
+
+
+def newest_checkpoint(run: Run, team: ProcessGroup) -> tuple[Path, Sequence[CheckpointError]]:
+    """Return the checkpoint to resume from, as the main process sees it, and the errors of newer ones."""
+    folder, damages = run.checkpoints.resumable() if team.is_main else (Path(), [])
+    name = team.share(folder.name)
+    folder = run.checkpoints.folder_of(name)
+    _compare({f"checkpoint {name}": folder.is_dir()}, team)
+    return folder, damages
+
+
+def describe_processes(trainer: Trainer, team: ProcessGroup, progress: Progress) -> None:
+    """Print how the processes share the work."""
+    if team.size == 1:
+        return
+    hosts = set(team.gather(socket.gethostname()))
+    places = "1 host" if len(hosts) == 1 else f"{len(hosts)} hosts"
+    progress.info(f"{team.size} processes on {places}; {trainer.gradients.description}")

@@ -1,0 +1,50 @@
+"""Agreement of processes before they train."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from parallel_scenes import together
+from regard.errors import ConfigError, RunError
+from regard.runs.processes import check_alike, check_launch, check_processes, newest_checkpoint, start_processes
+from regard.runs.run import Run
+from regard.training.settings import MachineSettings
+
+
+def unlike(team, out):
+    """Disagree on settings, on the data, on the folder and on its checkpoint."""
+    settings = lambda **values: SimpleNamespace(model_dump=lambda mode: values)
+    run = Run(out)
+    (out / "run.json").write_text("{}")
+    team.wait()
+    check_launch(run, settings(seed=1, text="a"), team)
+    last = team.rank == team.size - 1
+    with pytest.raises(RunError, match=f"rank {team.size - 1} on .* has another setting seed than rank 0"):
+        check_launch(run, settings(seed=2 if last else 1, text="a"), team)
+    with pytest.raises(RunError, match=f"rank {team.size - 1} on .* has another folder of the run than rank 0"):
+        check_launch(Run(out / "elsewhere") if last else run, settings(seed=1), team)
+    check_alike("hash", team)
+    with pytest.raises(RunError, match="has another data than rank 0"):
+        check_alike("other" if last else "hash", team)
+    checkpoints = SimpleNamespace(
+        resumable=lambda: (out / "00000003", []), folder_of=lambda name: out / ("absent" if last else "") / name
+    )
+    (out / "00000003").mkdir(exist_ok=True)
+    with pytest.raises(RunError, match="has another checkpoint 00000003 than rank 0"):
+        newest_checkpoint(SimpleNamespace(checkpoints=checkpoints), team)
+
+
+def test_processes_that_disagree_are_refused_in_all_of_them(tmp_path):
+    together(3, "test_run_processes:unlike", tmp_path)
+
+
+def test_several_processes_are_started_by_the_command_line_or_torchrun_alone(monkeypatch):
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    start_processes(MachineSettings())
+    check_processes(MachineSettings())
+    with pytest.raises(ConfigError, match="machine.processes: 2 processes are started by the command line"):
+        check_processes(MachineSettings(processes=2))
+    with pytest.raises(ConfigError, match="machine.max_restarts: this is for several processes"):
+        check_processes(MachineSettings(max_restarts=2))
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    check_processes(MachineSettings(processes=2))

@@ -1,0 +1,67 @@
+"""Several processes that replicate the model train to the weights of one."""
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import nn
+from torch.testing import assert_close
+
+from parallel_scenes import KINDS, together, train_all
+from regard.objectives.loss import LossPart
+from regard.training.parallel.process_group import ProcessGroup
+from regard.training.parallel.replicate import LossModule, replicate
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    out = tmp_path_factory.mktemp("alone")
+    train_all(ProcessGroup(), out)
+    return out
+
+
+def assert_same(out, alone, kinds=KINDS):
+    for kind in kinds:
+        one, several = (load_file(each / f"{kind}.safetensors") for each in (alone, out))
+        assert one.keys() == several.keys()
+        for name, value in one.items():
+            assert_close(several[name], value, atol=1e-10, rtol=0, msg=f"{kind} {name}")
+        losses = json.loads((alone / f"{kind}.json").read_text())
+        assert losses and json.loads((out / f"{kind}.json").read_text()) == pytest.approx(losses, abs=1e-9)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_several_processes_equal_one_for_every_kind_of_training(count, alone, tmp_path):
+    together(count, "parallel_scenes:train_all", tmp_path, distributed="replicate")
+    assert_same(tmp_path, alone)
+
+
+class Squares:
+    """A loss with a known gradient, of one parameter or of both."""
+
+    parts = ("loss",)
+
+    def __call__(self, model, batch):
+        terms = [model[name].square().sum() for name in batch]
+        return {"loss": LossPart(sum(terms), len(batch))}
+
+
+def unlike(team, out):
+    """Give each process other parameters to use."""
+    model = nn.ParameterDict({name: nn.Parameter(torch.full((3,), 2.0)) for name in "abc"})
+    ddp = replicate(LossModule(model, Squares()))
+    for used in (("a", "b") if team.is_main else ("b",), ("c",)):
+        for parameter in model.values():
+            parameter.grad = None
+        total, sums = ddp(used, {"loss": 2})
+        total.backward()
+        assert sums["loss"].item() == 12.0 * len(used)
+        gradients = {name: None if each.grad is None else each.grad.tolist() for name, each in model.items()}
+        assert gradients == (
+            {"a": None, "b": None, "c": [4.0] * 3} if used == ("c",) else {"a": [2.0] * 3, "b": [4.0] * 3, "c": None}
+        )
+
+
+def test_gradients_are_added_and_a_parameter_that_nobody_used_has_none(tmp_path):
+    together(2, "test_replicate:unlike", tmp_path)
