@@ -106,9 +106,25 @@ def test_a_task_of_an_installed_package_is_found_after_the_built_in_ones(install
     assert registry.packages_of("translate", "transformer") == {}
 
 
-def test_no_package_replaces_a_built_in_task(install):
-    install(name="translate")
-    assert registry.task_names() == [*registry.TASKS.built_in] and isinstance(registry.task("translate"), Task)
+@pytest.mark.parametrize(
+    ("group", "offers", "setting", "name"),
+    [
+        ("regard.tasks", registry.TASKS, "task", "translate"),
+        ("regard.families", registry.FAMILIES, "model.family", "bert"),
+        ("regard.exporters", registry.EXPORTERS, "to", "hf"),
+    ],
+)
+def test_a_package_that_takes_the_name_of_what_is_built_in_is_refused(install, group, offers, setting, name):
+    install(name=name, group=group)
+    with pytest.raises(ConfigError) as error:
+        offers.find(name)
+    assert str(error.value) == (
+        f'{setting}: "{name}" is built in, and the package regard-summaries has it too; uninstall that, or rename '
+        "its entry point."
+    )
+    assert offers.names() == [*offers.built_in] and offers.package(name) is None
+    others = [each for each in offers.built_in if each != name]
+    assert all(offers.find(each) is not None for each in others[:1])
 
 
 @pytest.mark.parametrize(

@@ -31,13 +31,12 @@ class Registry:
         if self._offered is None:
             self._offered = {}
             for point in entry_points(group=self.group):
-                if point.name not in self.built_in:
-                    self._offered.setdefault(point.name, []).append(point)
+                self._offered.setdefault(point.name, []).append(point)
         return self._offered
 
     def names(self) -> list[str]:
         """Return all names, the built-in ones first."""
-        return [*self.built_in, *self._installed()]
+        return [*self.built_in, *(name for name in self._installed() if name not in self.built_in)]
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and (name in self.built_in or name in self._installed())
@@ -47,12 +46,19 @@ class Registry:
 
     def package(self, name: str) -> str | None:
         """Return the package that a name comes from; None: it is built in."""
-        return _package(self._installed()[name][0]) if name in self._installed() else None
+        is_offered = name in self._installed() and name not in self.built_in
+        return _package(self._installed()[name][0]) if is_offered else None
 
     def find(self, name: str) -> Any:
         """Return the object of that name."""
         if name not in self:
             raise ConfigError(f'{self.setting}: "{name}" is not one of {", ".join(self.names())}.')
+        if name in self.built_in and (others := self._installed().get(name)):
+            packages = " and ".join(map(_package, others))
+            raise ConfigError(
+                f'{self.setting}: "{name}" is built in, and the package {packages} has it too; uninstall that, or '
+                f"rename its entry point."
+            )
         if name not in self._loaded:
             self._loaded[name] = self._load(name)
         return self._loaded[name]

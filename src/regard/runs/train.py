@@ -52,7 +52,7 @@ def train(
             lines = memory_lines(rows, task.rows, "data" if role == "train" else role)
             file = path / DATA / f"{role}-{lines_hash(lines)[:8]}.jsonl"
             files[file] = lines
-            chosen = _pointed(chosen, role, {"paths": [str(file)]} if task.reads_text else {"path": str(file)})
+            chosen = _pointed(chosen, role, task.file_source(str(file), lines))
     resolved = resolve_run(chosen, overrides or {}, next(iter(files.values()), ()) if data is not None else ())
     run = Run(claim(path, overwrite).path) if is_main_process() else Run(path)
     spec = RunSpec(resolved, "replace" if run.exists else "new")

@@ -77,11 +77,6 @@ class Task(ABC, Generic[S, D, P]):
     """The training loop supports trials on micro-batches (doctor, races)."""
 
     @property
-    def reads_text(self) -> bool:
-        """It reads running text, from several paths, and not a table of rows."""
-        return "paths" in self.source.model_fields
-
-    @property
     def selection_metrics(self) -> list[str]:
         """The metrics that `train.select_by` may name beside the loss."""
         return [metric.key for metric in self.metrics if metric.is_validated and metric.best == "max"]
@@ -151,6 +146,10 @@ class Task(ABC, Generic[S, D, P]):
         from regard.training.loop import Trainer
 
         return Trainer(prepared.bundle.model, prepared.feed, prepared.objective, *parts, **named)
+
+    def file_source(self, path: str, lines: Sequence[str] = ()) -> dict[str, object]:
+        """Return a file as the settings of a source; `lines` are its records, where it is yet to be written."""
+        return {"paths": [path]} if "path" not in self.eval_source.model_fields else {"path": path}
 
     def checks(self) -> Sequence[Check]:
         """Return the checks of the data; empty where examples are checked while they are read."""

@@ -18,7 +18,7 @@ from regard.tasks.text.settings import TextRunSettings
 from regard.tasks.translate.settings import PairRunSettings
 from regard.text.tokenizer import Tokenizer
 
-D = TypeVar("D")
+D = TypeVar("D", covariant=True)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """A tokenizer: one `tokenizer.json` with all preprocessing, and the ids of its special tokens."""
 
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -144,6 +145,19 @@ class Tokenizer:
         with self._explaining([text]):
             encoding = self.backend.encode(text, add_special_tokens=False)
         return Encoding(encoding.ids, encoding.tokens, encoding.offsets)
+
+    @cached_property
+    def _special_pattern(self) -> re.Pattern[str]:
+        """Matches the special tokens, the longest first."""
+        added = self.backend.get_added_tokens_decoder().values()
+        names = {each.content for each in added if each.special} | set(self.tokens(self.specials))
+        return re.compile("(" + "|".join(map(re.escape, sorted(names, key=len, reverse=True))) + ")")
+
+    def split_special(self, text: str) -> list[tuple[str, int | None]]:
+        """Return the parts of a text, each with the id of the special token that follows it (None: at the end)."""
+        parts = self._special_pattern.split(text)
+        ids = [self.token_id(name) for name in parts[1::2]]
+        return list(zip(parts[::2], [*ids, None], strict=True))
 
     def encode_with_offsets(self, texts: Sequence[str]) -> list[Encoding]:
         """Return the encodings of many texts with offsets, on all cores."""

@@ -55,6 +55,53 @@ class TextData(Settings):
         return self
 
 
+class LanguageSource(TextSource):
+    """A source of running text, or a table of prompts with completions or of conversations."""
+
+    paths: tuple[str, ...] = ()
+    """Files, folders (searched for .txt, .md and .jsonl, each also .gz), hf:NAME or miniature:[SET/]SPLIT."""
+    path: str | None = None
+    """Table with columns prompt and completion, or messages: .jsonl, .json, .csv, .tsv (also .gz) or hf:NAME."""
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return self.path or super().name
+
+    @model_validator(mode="after")
+    def _is_text_or_a_table(self) -> "LanguageSource":
+        if bool(self.paths) == (self.path is not None):
+            raise ValueError("paths: give running text (paths), or a table of prompts or conversations (path).")
+        if self.path is not None and (self.documents, self.field) != ("file", "text"):
+            raise ValueError(
+                f"documents, field: these are for running text, and {self.path} is a table; leave them out."
+            )
+        return self
+
+
+class LanguageData(TextData):
+    """Training, validation and test data of a language model: running text, or prompts with completions."""
+
+    train: LanguageSource
+    """Training data."""
+    valid: LanguageSource | None = None
+    """Validation data (default: held out of `train` by hash, always the same documents)."""
+    test: dict[str, LanguageSource] = Field(default_factory=dict)  # type: ignore[assignment]
+    """Test data by name, scored once after training."""
+
+    @model_validator(mode="after")
+    def _is_of_one_kind(self) -> "LanguageData":
+        sources = [self.train, *([self.valid] if self.valid else []), *self.test.values()]
+        other = next((each for each in sources if (each.path is None) != (self.train.path is None)), None)
+        if other is not None:
+            raise ValueError(
+                f"{other.name}: all sets are running text (paths), or all are tables (path), as {self.train.name} is."
+            )
+        if self.train.path is not None and self.folder is not None:
+            raise ValueError(f"folder: {self.train.path} is tokenized in memory; leave the folder out.")
+        return self
+
+
 class DocumentSource(TextSource):
     """A source of running text whose document boundaries matter: half of all pairs are of two documents."""
 

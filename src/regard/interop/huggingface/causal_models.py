@@ -1,12 +1,15 @@
 """Causal language models from and to Hugging Face folders (GPT-2, the first GPT, Llama)."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from regard import registry
 from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
+from regard.config.records import read_text_file
 from regard.decoding.settings import TextDecoding
+from regard.errors import CheckpointError
 from regard.interop.huggingface.causal_configs import (
     CausalArchitecture,
     language_config,
@@ -32,13 +35,20 @@ from regard.interop.huggingface.generation_config import (
     language_generation,
     special_tokens,
 )
-from regard.interop.huggingface.schemas import Generation
+from regard.interop.huggingface.schemas import ChatConfig, Generation
 from regard.interop.huggingface.seq2seq_configs import checked
-from regard.interop.huggingface.tokenizers import check_token_ids, read_language_tokenizer, write_tokenizer
+from regard.interop.huggingface.tokenizers import (
+    CHAT_TEMPLATE,
+    TOKENIZER_CONFIG,
+    check_token_ids,
+    read_language_tokenizer,
+    write_tokenizer,
+)
 from regard.models.base.settings import Vocabularies
 from regard.models.families import build_model
 from regard.models.gpt.model import GptSettings
 from regard.progress import Progress
+from regard.text.tokenizer import Tokenizer
 
 
 def read_language_model(folder: Path, config: dict[str, Any], form: CausalArchitecture) -> Bundle:
@@ -55,8 +65,23 @@ def read_language_model(folder: Path, config: dict[str, Any], form: CausalArchit
     fill(model, weights)
     generate = generating_of(read_object(folder / GENERATION, Generation)) | {"add_bos": add_bos}
     checked(TextDecoding, generate, str(folder / GENERATION), NO_CONTINUATION)
-    facts = {"window": settings.max_positions, "generate": generate}
+    facts: dict[str, Any] = {"window": settings.max_positions, "generate": generate}
+    facts |= _chat_facts(folder, tokenizer)
     return Bundle(registry.task_of_model("causal-lm"), model, settings, vocabularies, {"tokenizer": tokenizer}, facts)
+
+
+def _chat_facts(folder: Path, tokenizer: Tokenizer) -> dict[str, str]:
+    """Return the chat template of a folder, which is checked when it is used."""
+    values = read_object(folder / TOKENIZER_CONFIG, ChatConfig)
+    source, end = values.get("chat_template"), values.get("eos_token")
+    with suppress(FileNotFoundError):
+        source = read_text_file(folder / CHAT_TEMPLATE, CheckpointError, "a chat template")
+    if not isinstance(source, str) or not source.strip():
+        return {}
+    end = end.get("content") if isinstance(end, dict) else end
+    if isinstance(end, str):  # regard may have renamed it
+        source = source.replace(end, tokenizer.tokens([tokenizer.eos_id])[0])
+    return {"chat_template": source}
 
 
 def _eos_id(config: dict[str, Any]) -> Any:
@@ -86,7 +111,7 @@ def write_language_model(
         write_json(temporary / GENERATION, generation)
         write_tensors(temporary, tensors)
         prefix = [tokenizer.eos_id] if TextDecoding(**generate).add_bos else []
-        write_tokenizer(temporary, tokenizer, window, prefix)
+        write_tokenizer(temporary, tokenizer, window, prefix, bundle.facts.get("chat_template"))
 
     write_new_folder(folder, write)
     return form

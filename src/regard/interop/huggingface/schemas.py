@@ -170,6 +170,13 @@ class TokenizerConfig(Record):
     mask_token: Token = None
 
 
+class ChatConfig(Record):
+    """The parts of a language model's tokenizer_config.json that conversations need."""
+
+    chat_template: str | list[object] | dict[str, object] | None = None
+    eos_token: str | dict[str, object] | None = None
+
+
 class AddedToken(Record):
     """An added token of tokenizer.json."""
 

@@ -12,12 +12,18 @@ from regard.interop.huggingface.merges import FLAGS, VOCABULARY, tokenizer_of
 from regard.interop.huggingface.schemas import TokenizerFile
 from regard.text.tokenizer import END, END_OF_TEXT, PADDING, SPECIAL_TOKENS, START, UNKNOWN, Tokenizer
 
-FILE = "tokenizer.json"
+FILE, TOKENIZER_CONFIG, CHAT_TEMPLATE = "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"
 TARGET_FOLDER = "target_tokenizer"
 """Folder of the target's tokenizer where each language has one; the source's is beside the model."""
 
 
-def write_tokenizer(folder: Path, tokenizer: Tokenizer, positions: int, prefix: Sequence[int] | None = None) -> None:
+def write_tokenizer(
+    folder: Path,
+    tokenizer: Tokenizer,
+    positions: int,
+    prefix: Sequence[int] | None = None,
+    chat_template: str | None = None,
+) -> None:
     """Write the files that `AutoTokenizer.from_pretrained(folder)` needs to encode and decode as regard does.
 
     Language models (`prefix`) have their texts prefixed and padded on the left; others have them followed by EOS.
@@ -31,7 +37,7 @@ def write_tokenizer(folder: Path, tokenizer: Tokenizer, positions: int, prefix: 
     specials = (tokenizer.pad_id, tokenizer.unk_id, tokenizer.bos_id, tokenizer.eos_id)
     padding, unknown, start, end = tokenizer.tokens(specials)
     write_json(
-        folder / "tokenizer_config.json",
+        folder / TOKENIZER_CONFIG,
         {
             "tokenizer_class": "PreTrainedTokenizerFast",
             "pad_token": padding,
@@ -42,8 +48,10 @@ def write_tokenizer(folder: Path, tokenizer: Tokenizer, positions: int, prefix: 
             "model_input_names": ["input_ids", "attention_mask"],
             "padding_side": "right" if prefix is None else "left",
             "clean_up_tokenization_spaces": False,
-            "split_special_tokens": True,  # a text that contains "</s>" must not end there
-        },
+            # A text that contains "</s>" must not end there; a conversation is rendered with its special tokens.
+            "split_special_tokens": chat_template is None,
+        }
+        | ({} if chat_template is None else {"chat_template": chat_template}),
     )
 
 

@@ -72,11 +72,8 @@ def as_source(task: AnyTask, data: object, folder: Path) -> Settings | None:
     if data is None or isinstance(data, Settings):
         return data
     fields = task.eval_source.model_fields
-    if isinstance(data, (str, Path)):
-        if "path" in fields:
-            data = {"path": str(data)}
-        elif "paths" in fields:
-            data = {"paths": [str(data)]}
+    if isinstance(data, (str, Path)) and {"path", "paths"} & set(fields):
+        data = task.file_source(str(data))
     if isinstance(data, Mapping) and set(data) <= set(fields):
         return resolve(task.eval_source, [Layer("data", data)]).settings
     if isinstance(data, (str, Path, Mapping)) or not isinstance(data, Iterable):
@@ -85,9 +82,9 @@ def as_source(task: AnyTask, data: object, folder: Path) -> Settings | None:
             f"do ({', '.join(fields)})."
         )
     file = folder / "data.jsonl"
-    file.write_text("".join(line + "\n" for line in memory_lines(data, task.rows)), encoding="utf-8")
-    key: dict[str, Any] = {"path": str(file)} if "path" in fields else {"paths": [str(file)]}
-    return resolve(task.eval_source, [Layer("data", key)]).settings
+    records = memory_lines(data, task.rows)
+    file.write_text("".join(line + "\n" for line in records), encoding="utf-8")
+    return resolve(task.eval_source, [Layer("data", task.file_source(str(file), records))]).settings
 
 
 def eval_sets(

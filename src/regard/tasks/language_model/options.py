@@ -24,6 +24,8 @@ class TextOptions(TextDecoding, GenerationOptions):
 
     prefix: str | None = None
     """Text that every output is forced to begin with."""
+    chat: bool = False
+    """Treat the prompt as the message of a user, and render it by the model's chat template."""
 
     @model_validator(mode="before")
     @classmethod

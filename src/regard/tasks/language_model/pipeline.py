@@ -6,6 +6,7 @@ from dataclasses import replace
 import torch
 
 from regard.checkpoint.bundle import Bundle
+from regard.data.feeds.chats import rendered_prompt
 from regard.decoding.session import GenerationJob
 from regard.decoding.settings import TextDecoding
 from regard.decoding.steppers.decoder_only import window_start
@@ -22,9 +23,22 @@ from regard.tasks.language_model.quantization import WeightsCost, use_quantized
 from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.results import Completion, NextToken
 from regard.tasks.language_model.scoring import TextScorer
+from regard.text.chat_template import ChatTemplate, Message, as_messages
 from regard.text.detokenizer import first_stop
 from regard.text.prefix import forced_prefixes
 from regard.text.tokenizer import Tokenizer
+
+
+class ChatPrompt(str):
+    """The text of a rendered conversation, with its ids: in them no message holds a special token."""
+
+    ids: list[int]
+
+    def __new__(cls, text: str, ids: list[int]) -> "ChatPrompt":
+        prompt = super().__new__(cls, text)
+        prompt.ids = ids
+        return prompt
+
 
 BATCH_TOKENS = {"cpu": 16384, "cuda": 65536}
 """Tokens of a batch, prompts and new tokens together."""
@@ -52,6 +66,32 @@ class Generator(GeneratingPipeline[PromptRow, TextOptions, Completion]):
     def options(self, given: TextOptions | None = None, /, **overrides: object) -> TextOptions:
         """Return the options of a call: the checkpoint's, then those given, then those by name."""
         return decoding_options(TextOptions, self.defaults, given, overrides)
+
+    @property
+    def chat_template(self) -> ChatTemplate | None:
+        """The template of conversations; None: the model was trained on running text."""
+        source = LanguageFacts.read(self.bundle).chat_template
+        return None if source is None else ChatTemplate(source)
+
+    @property
+    def has_chat_template(self) -> bool:
+        """True if the model was trained on conversations."""
+        return LanguageFacts.read(self.bundle).chat_template is not None
+
+    def chat_prompt(self, messages: object, where: str = "messages") -> ChatPrompt:
+        """Return the prompt of the next answer in a conversation: a text with its ids."""
+        template = self.chat_template
+        if template is None:
+            raise ConfigError(
+                f"{where}: this model has no chat template; train it on prompts with completions, or give it a text."
+            )
+        given = as_messages(messages, where)
+        return ChatPrompt(*rendered_prompt(template, given, self.tokenizer))
+
+    def chat(self, messages: object, options: TextOptions | None = None, **overrides: object) -> Completion:
+        """Return the answer to a conversation: messages with role and content, the last one not the assistant's."""
+        answer: Completion = self(self.chat_prompt(messages), options=options, **overrides)  # type: ignore[call-overload]
+        return answer
 
     def job(self, options: TextOptions) -> GenerationJob:
         """Return the model, settings, context window and tokenizer."""
@@ -84,14 +124,24 @@ class Generator(GeneratingPipeline[PromptRow, TextOptions, Completion]):
         """Return the request of each prompt, which may be empty."""
         for row, origin in zip(rows, where, strict=True):
             check_text(row.prompt, origin, may_be_blank=True)
+        if options.chat:
+            rows = [self._asked(row, origin) for row, origin in zip(rows, where, strict=True)]
         encoded = self.tokenizer.encode_batch([row.prompt for row in rows])
         texts = [options.prefix if row.prefix is None else row.prefix for row in rows]
         prefixes = forced_prefixes(self.tokenizer, texts, options.max_new_tokens)
         made: list[Request | None] = []
         for row, ids, number, prefix in zip(rows, encoded, numbers, prefixes, strict=True):
             front = [self.tokenizer.eos_id] if options.add_bos or not ids else []
+            if isinstance(row.prompt, ChatPrompt):
+                front, ids = [], row.prompt.ids
             made.append(Request([*front, *ids], options.max_new_tokens, number, prefix, row.prompt))
         return made
+
+    def _asked(self, row: PromptRow, where: str) -> PromptRow:
+        """Return a row whose prompt is the message of a user; one that is a conversation already is kept."""
+        if isinstance(row.prompt, ChatPrompt):
+            return row
+        return replace(row, prompt=self.chat_prompt([Message("user", row.prompt)], where))
 
     def sizes(self, job: GenerationJob, request: Request) -> tuple[int, int]:
         """Return the tokens of a prompt within the context window, and those that may follow."""

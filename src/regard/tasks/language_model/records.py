@@ -13,3 +13,5 @@ class LanguageFacts(TaskFacts):
 
     generate: dict[str, Any] = Field(default_factory=dict)
     window: Size | None = None
+    chat_template: str | None = None
+    """The template of conversations, as Hugging Face writes it; None: the model was trained on running text."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from regard.checkpoint.facts import TaskFiles
-from regard.data.settings.text import TextData, TextSource
+from regard.data.settings.text import LanguageData, LanguageSource
 from regard.data.sources.memory import TEXT
+from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.inputs import SingleText
 from regard.progress import SILENT, Progress
@@ -32,7 +33,6 @@ from regard.tasks.language_model.settings import LanguageSettings
 from regard.tasks.planning import rules
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord, ScoresRecord
-from regard.tasks.text.checks import text_checks
 from regard.tasks.text.records import TextReport
 from regard.tasks.text.settings import CONTINUED_RATE
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from regard.metrics.bootstrap import Statistic
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared, TextTaskData
+    from regard.tasks.language_model.chats import ChatData
     from regard.tasks.language_model.pipeline import Generator
 
 
@@ -51,18 +52,18 @@ class LanguageEvaluation(EvaluateOptions):
     """Tokens between two windows (default: half a window)."""
 
 
-class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Generator"]):
+class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatData", "Generator"]):
     """Causal language modeling, by a GPT or a recurrent network."""
 
     name = "language-model"
     wording = Wording(
         "a language model",
         "language models",
-        "--text FILE or --text FOLDER",
+        "--text FILE or --text FOLDER, or --data FILE of prompts and completions",
         shorten="a shorter window (window)",
     )
     files = TaskFiles(LanguageFacts, ("causal-lm",))
-    source = TextSource
+    source = LanguageSource
     rows = ({"text": TEXT},)
     report, scores = TextReport, ScoresRecord
     metrics = (
@@ -116,15 +117,29 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
         yield from rules.adamw(0.1, (0.9, 0.99), "language models")
         yield from rules.dropout(plan, ("dropout", "embedding_dropout", "attention_dropout"))
 
-    def prepare(self, settings: LanguageSettings[ModelSettings], context: Context) -> "Prepared[TextTaskData]":
-        """Return the text tokenized, and the model."""
+    def prepare(
+        self, settings: LanguageSettings[ModelSettings], context: Context
+    ) -> "Prepared[TextTaskData | ChatData]":
+        """Return the text or the conversations tokenized, and the model."""
+        if settings.data.train.path is not None:
+            from regard.tasks.language_model.chats import prepare_chats
+
+            return prepare_chats(settings, context)
         from regard.tasks.language_model.prepare import prepare_language
 
         return prepare_language(settings, context)
 
+    def file_source(self, path: str, lines: Sequence[str] = ()) -> dict[str, object]:
+        """Return a table of prompts or conversations by its path, and running text by its paths."""
+        from regard.data.sources.chats import is_chat_table
+
+        return {"path": path} if is_chat_table(path, lines) else {"paths": [path]}
+
     def checks(self) -> Sequence[Check]:
-        """Return the checks of running text."""
-        return text_checks()
+        """Return the checks of running text, and those of conversations."""
+        from regard.tasks.language_model.chat_checks import language_checks
+
+        return language_checks()
 
     def pipeline(self, bundle: "Bundle", options: LoadOptions) -> "Generator":
         """Return a generator."""
@@ -139,20 +154,33 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
     def eval_sets(
         self,
         pipeline: "Generator",
-        source: TextSource | None,
+        source: LanguageSource | None,
         record: RunRecord | None,
         folder: Path,
         progress: Progress,
     ) -> "dict[str, EvalSet]":
         """Return the text at a source, or the test sets of a run."""
+        data = record.data_settings(LanguageData).train if source is None and record is not None else source
+        if getattr(data, "path", None) is not None:
+            from regard.tasks.language_model.chats import chat_sets
+
+            return chat_sets(pipeline, source, record)
         from regard.tasks.text.corpora import text_sets
 
-        return text_sets(source, record, TextData, pipeline.tokenizer, folder, progress)
+        return text_sets(source, record, LanguageData, pipeline.tokenizer, folder, progress)
 
     def evaluate(
         self, pipeline: "Generator", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
         """Return loss, perplexities and bits per byte on a text."""
+        if (stride := getattr(options, "stride", None)) is None and hasattr(chosen.rows, "chats"):
+            from regard.tasks.language_model.chat_scores import evaluate_chats
+
+            return evaluate_chats(pipeline, chosen)
+        if hasattr(chosen.rows, "chats"):
+            raise ConfigError(
+                f"stride {stride}: this is for running text, and {chosen.name} has answers; leave it out."
+            )
         from regard.tasks.language_model.evaluate import evaluate_text
 
         return evaluate_text(pipeline, chosen, options.stride if isinstance(options, LanguageEvaluation) else None)
@@ -162,6 +190,10 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
         from regard.tasks.language_model.evaluate import text_statistics
         from regard.tasks.text.nll import TextUnits
 
+        if hasattr(chosen.rows, "chats"):
+            from regard.tasks.language_model.chat_scores import answer_units
+
+            return text_statistics(answer_units(chosen.rows), outputs)
         return text_statistics(TextUnits.of(chosen.rows), outputs)
 
     def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
@@ -172,6 +204,10 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
 
     def for_model(self, pipeline: "Generator", chosen: "EvalSet", folder: Path, progress: Progress) -> "EvalSet":
         """Return a text in the tokens of another model."""
+        if hasattr(chosen.rows, "chats"):
+            from regard.tasks.language_model.chat_scores import encoded_for
+
+            return encoded_for(pipeline, chosen.name, chosen.rows.chats)
         from regard.tasks.text.corpora import retokenized
 
         return retokenized(chosen, pipeline.tokenizer, folder, progress)
@@ -179,6 +215,8 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
     def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
         """Return the windows that the text was evaluated in."""
         first = next(iter(scores.values()))["decode"]
+        if "stride" not in first:
+            return [f"the answers' tokens, in windows of {first['window']:,} tokens"]
         return [f"evaluated in windows of {first['window']:,} tokens, stride {first['stride']:,}"]
 
     def describe(self, card: "CardInput") -> list[str]:
@@ -187,7 +225,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
 
         return data_section(card)
 
-    def plan(self, prepared: "Prepared[TextTaskData]") -> dict[str, Any]:
+    def plan(self, prepared: "Prepared[TextTaskData | ChatData]") -> dict[str, Any]:
         """Return how much text there is."""
         assert isinstance(prepared.report, TextReport)
         return prepared.report.plan

@@ -11,7 +11,7 @@ from regard.config.settings import Settings
 from regard.data.corpus.corpus import Corpus
 from regard.data.corpus.shards import tokenize
 from regard.data.corpus.splits import TextSplits, tokenize_all
-from regard.data.settings.text import SentenceRule, TextData, TextSource, WordData
+from regard.data.settings.text import LanguageData, SentenceRule, TextData, TextSource, WordData
 from regard.errors import ConfigError, DataError
 from regard.progress import SILENT, Progress
 from regard.tasks.card import source_of
@@ -30,7 +30,11 @@ def corpus_folder(data: TextData | WordData, text: Settings, init_from: str | No
     """
     if data.folder is not None:
         return Path(data.folder)
-    key: dict[str, Any] = {"data": data.model_dump(mode="json"), "text": text.model_dump(mode="json")}
+    values = data.model_dump(mode="json")
+    for source in (values["train"], values.get("valid"), *values.get("test", {}).values()):
+        if source is not None:
+            source.pop("path", None)  # a table has no such folder
+    key: dict[str, Any] = {"data": values, "text": text.model_dump(mode="json")}
     if init_from is not None:
         key["init_from"] = init_from
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:8]
@@ -103,7 +107,9 @@ def text_hashes(chosen: EvalSet) -> dict[str, Any]:
 
 def validation_corpus(record: RunRecord, tokenizer: Tokenizer, progress: Progress = SILENT) -> Corpus:
     """Return the validation text of a run, if its tokenized text still exists."""
-    data, folder = record.data_settings(TextData), Path(text_report(record).folder)
+    if not text_report(record).folder:
+        raise DataError(f"{record.path}: it was trained on conversations, and has no running text.")
+    data, folder = record.data_settings(LanguageData), Path(text_report(record).folder)
     if not folder.is_dir():
         raise DataError(f"{folder}: the tokenized text of {record.path} is not here any more.")
     if data.valid is not None:

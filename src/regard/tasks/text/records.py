@@ -40,6 +40,9 @@ class TextReport(DataReport):
     valid: TextCountsRecord
     window: Count
     folder: str
+    """The folder of the tokenized text; empty: conversations are tokenized in memory."""
+    dropped_rows: dict[str, dict[str, Count]] | None = None
+    """Conversations dropped or cut, by set and reason; None: running text."""
 
     @model_validator(mode="after")
     def _counts_every_set(self) -> "TextReport":

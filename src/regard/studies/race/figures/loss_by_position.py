@@ -29,7 +29,7 @@ def measure_text(run: Run, held_out: EvalSet, device: str) -> dict[str, Any]:
     """Return the measurements on the best checkpoint of a run."""
     generator = load(run.best, device)
     window = text_report(run.record).window
-    rows = _windows(held_out.rows, generator.tokenizer.eos_id, window)
+    rows = _windows(getattr(held_out.rows, "stream", held_out.rows), generator.tokenizer.eos_id, window)
     return {
         "positions": _by_position(generator.model, rows, generator.device),
         "reach": _reach(generator.model, rows[:FOLLOWED], generator.device),
