@@ -20,7 +20,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "tune": (
             "regard.cli.verbs.tune:tune",
-            "Search better values for the most doubtful settings of a plan, by successive halving, and write a recipe.",
+            "Search better values for the most doubtful settings of a plan, and write a recipe.",
         ),
         "transfer": (
             "regard.cli.verbs.transfer:transfer",

@@ -20,7 +20,7 @@ def tune(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Search better values for the most doubtful settings of a plan, by successive halving, and write a recipe.
+    """Search better values for the most doubtful settings of a plan, and write a recipe.
 
     Ctrl-C saves, and the same command resumes. Example: regard tune classify --data reviews.csv --minutes 30
     """
