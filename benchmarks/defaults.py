@@ -1,24 +1,97 @@
-"""The plain command: what a user gets who gives nothing but data, a preset, a device or a time.
+"""The plain command: the result for a user who gives nothing but data, a preset, a device or a time.
 
     python benchmarks/defaults.py --data DIR --out OUT --device cuda --only multi30k-de-en bert-base --beside 1
 
-DIR holds the folders multi30k, tatoeba-en-de, tinyshakespeare, wikipedia, classics and sst2. An entry whose run is
-there in OUT is not trained again, so the grid can be made in pieces; --beside trains that many entries at the same
-time, which makes each slower. No entry has a setting. A JSON line an entry: seconds, scores, and planned values.
+DIR holds the folders multi30k, tatoeba-en-de, tinyshakespeare, wikipedia, classics, sst2, cola, wnut17 and minilm (a
+Hugging Face folder of the BERT that SST-2, CoLA and WNUT-17 start from). An entry whose run is finished in OUT is not
+trained again, and one that was stopped is resumed, so the grid can be made in pieces; --beside trains that many
+entries at the same time, which makes each slower. --seconds bounds a call: no entry begins that would end after it.
+--list prints the entries of each group with the minutes to expect. A JSON line an entry: seconds, scores, level of a
+constant prediction, and planned values.
+
+The groups: `grid` has the plain commands and no setting at all; `rates` and `tatoeba-grid` have the hand-set runs
+that a plain one is judged against; `like` the shapes of RESULTS; `presets` every preset for 20 seconds each; `speed`
+pairs of a plain and a hand-set run, whose tokens per second are compared after the first minute.
+
+A session of 30 minutes on one GPU, each command below 10 minutes, with the data carried in an ignored folder (data/)
+and nothing but the lines of JSON and the logs brought back:
+
+    D="python benchmarks/defaults.py --data data --out /tmp/defaults --device cuda --seconds 590"
+    $D --only multi30k-de-en multi30k-en-de shakespeare gru lstm --beside 5 >> $OUT/a.jsonl
+    $D --only transformer-base >> $OUT/b.jsonl
+    $D --only bert-base sst2-bert-base >> $OUT/c.jsonl
+
+and in further sessions, in any order (speed and minutes count alone: --beside 1):
+
+    $D --only gpt2 >> $OUT/d.jsonl
+    $D --group presets --beside 4 >> $OUT/e.jsonl
+    $D --only gru-attention convs2s mask-predict-small gru-2 mask-predict-5 --beside 5 >> $OUT/f.jsonl
+    $D --only tatoeba-2000 tatoeba-20000 --beside 2 >> $OUT/g.jsonl
+    $D --group tatoeba-grid --beside 8 >> $OUT/h.jsonl
+    $D --only sst2-minilm cola-minilm wnut17-minilm sst2-scratch cola-scratch wnut17-scratch --beside 6 >> $OUT/i
+    $D --group rates --beside 6 >> $OUT/j.jsonl
+    $D --group speed >> $OUT/k.jsonl
+
+and on any machine of two cores `--device cpu --only multi30k-cpu`. A command that ends early is repeated as it is.
 """
 
 import argparse
 import json
+import statistics
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from regard.data.sources.lines import read_text
+from regard.models.base.family import Kind
+from regard.models.families import family
+from regard.models.presets import presets
 
 TEXT = ["--text", "{data}/wikipedia/train.txt.gz", "--text", "{data}/classics/train.txt.gz"]
 VALID_TEXT = ["--valid-text", "{data}/wikipedia/valid.txt.gz"]
+TASK_OF: dict[Kind, str] = {
+    "seq2seq": "translate",
+    "conditional-masked-lm": "translate",
+    "causal-lm": "language-model",
+    "encoder": "masked-language-model",
+    "bidirectional-lm": "elmo",
+}
+"""The task that each kind of model is tried with."""
+TASK_RATES = ("1e-5", "3e-5", "1e-4")
+LABELED = {
+    "sst2": ["classify", "--data", "{data}/sst2/train.tsv.gz", "--valid-data", "{data}/sst2/dev.tsv.gz"],
+    "cola": [
+        *(
+            "classify",
+            "--data",
+            "{data}/cola/in_domain_train.tsv.gz",
+            "--valid-data",
+            "{data}/cola/in_domain_dev.tsv.gz",
+        ),
+        *("--text-column", "3", "--label-column", "1"),
+    ],
+    "wnut17": [
+        "tag",
+        "--data",
+        "{data}/wnut17/wnut17train.conll.gz",
+        "--valid-data",
+        "{data}/wnut17/emerging.dev.conll.gz",
+    ],
+}
+"""Labeled data, with the columns where they cannot be guessed."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A command, the group it belongs to, and the minutes to expect on an H200."""
+
+    words: list[str]
+    group: str = "grid"
+    minutes: float = 5.0
 
 
 def pairs(source: str, target: str) -> list[str]:
@@ -33,47 +106,101 @@ def pairs(source: str, target: str) -> list[str]:
 def few_pairs(count: int) -> list[str]:
     """Return the words that name the first pairs of Tatoeba."""
     folder = "{data}/tatoeba-en-de"
-    return [
-        "--data",
-        f"{folder}/train.tsv.gz",
-        "--valid-data",
-        f"{folder}/valid.tsv.gz",
-        f"data.train.max_rows={count}",
-    ]
+    valid = ["--valid-data", f"{folder}/valid.tsv.gz"]
+    return ["--data", f"{folder}/train.tsv.gz", *valid, f"data.train.max_rows={count}"]
 
 
-ENTRIES = {
-    "multi30k-de-en": ["translate", *pairs("de", "en")],
-    "multi30k-en-de": ["translate", *pairs("en", "de")],
-    "transformer-base": ["translate", *pairs("de", "en"), "--preset", "transformer-base", "--minutes", "8"],
-    **{
-        preset: ["translate", *pairs("de", "en"), "--preset", preset]
-        for preset in ("lstm", "gru", "gru-attention", "convs2s", "mask-predict-small")
-    },
-    "multi30k-cpu": ["translate", *pairs("de", "en"), "--minutes", "40"],
-    "tatoeba-2000": ["translate", *few_pairs(2000)],
-    "tatoeba-20000": ["translate", *few_pairs(20_000)],
-    "bert-base": ["masked-language-model", *TEXT, *VALID_TEXT, "--preset", "bert-base", "--minutes", "8"],
-    "gpt2": ["language-model", *TEXT, *VALID_TEXT, "--preset", "gpt2", "--minutes", "8"],
-    "shakespeare": [
-        *("language-model", "text.kind=char"),
-        *("--text", "{out}/shakespeare.txt", "--valid-text", "{out}/shakespeare-valid.txt"),
-    ],
-    "sst2": ["classify", "--data", "{data}/sst2/train.tsv.gz", "--valid-data", "{data}/sst2/dev.tsv.gz"],
-}
+def preset_entry(name: str) -> list[str] | None:
+    """Return the words of a run of a preset for 20 seconds; None: it is for fine-tuning or word vectors alone."""
+    task = TASK_OF.get(family(presets()[name].settings["family"]).kind)
+    if task is None:
+        return None
+    data = pairs("de", "en")[:8] if task == "translate" else [*TEXT, *VALID_TEXT]
+    return [task, *data, "--preset", name, "--minutes", str(20 / 60)]
 
 
-def run(name: str, given: argparse.Namespace) -> dict[str, object]:
+def entries() -> dict[str, Entry]:
+    """Return every entry by its name."""
+    german = ["translate", *pairs("de", "en")]
+    masked = ["masked-language-model", *TEXT, *VALID_TEXT]
+    language = ["language-model", *TEXT, *VALID_TEXT]
+    layers = lambda count: [f"model.encoder_layers={count}", f"model.decoder_layers={count}"]
+    fast = ["machine.compile=true", "machine.bf16_residual=true"]
+    grid = {
+        "multi30k-de-en": Entry(german),
+        "multi30k-en-de": Entry(["translate", *pairs("en", "de")]),
+        "transformer-base": Entry([*german, "--preset", "transformer-base", "--minutes", "8"], minutes=8),
+        **{
+            preset: Entry([*german, "--preset", preset])
+            for preset in ("lstm", "gru", "gru-attention", "convs2s", "mask-predict-small")
+        },
+        "multi30k-cpu": Entry([*german, "--minutes", "40"], minutes=40),
+        "tatoeba-2000": Entry(["translate", *few_pairs(2000)]),
+        "tatoeba-20000": Entry(["translate", *few_pairs(20_000)]),
+        "bert-base": Entry([*masked, "--preset", "bert-base", "--minutes", "8"], minutes=8),
+        "gpt2": Entry([*language, "--preset", "gpt2", "--minutes", "8"], minutes=8),
+        "shakespeare": Entry(
+            [
+                "language-model",
+                "text.kind=char",
+                "--text",
+                "{out}/shakespeare.txt",
+                "--valid-text",
+                "{out}/shakespeare-valid.txt",
+            ]
+        ),
+        "sst2-bert-base": Entry([*LABELED["sst2"], "--init-from", "{out}/bert-base"]),
+        **{f"{name}-scratch": Entry(words, minutes=2) for name, words in LABELED.items()},
+        **{
+            f"{name}-minilm": Entry([*words, "--init-from", "hf:{data}/minilm"], minutes=2)
+            for name, words in LABELED.items()
+        },
+    }
+    judges = {
+        f"tatoeba-{count}-{dropout}-{rate}": Entry(
+            [
+                *("translate", *few_pairs(count)),
+                *(f"model.dropout={dropout}", f"model.embedding_dropout={dropout}", f"train.learning_rate={rate}"),
+            ],
+            "tatoeba-grid",
+            3,
+        )
+        for count in (2000, 20_000)
+        for dropout in ("0.1", "0.3")
+        for rate in ("5e-4", "2e-3")
+    }
+    rates = {
+        f"{name}-{start}-{rate}": Entry([*words, *begin, f"train.learning_rate={rate}"], "rates", 2)
+        for name, words in LABELED.items()
+        for start, begin in (("minilm", ["--init-from", "hf:{data}/minilm"]), ("scratch", []))
+        for rate in (TASK_RATES if begin else ("1e-4", "3e-4", "1e-3"))
+    }
+    like = {
+        "gru-2": Entry([*german, "--preset", "gru", *layers(2)], "like"),
+        "mask-predict-5": Entry([*german, "--preset", "mask-predict-small", *layers(5)], "like"),
+    }
+    tried = {f"20s-{name}": Entry(words, "presets", 1) for name in presets() if (words := preset_entry(name))}
+    speed = {
+        f"speed-{name}-{kind}": Entry([*words, "--minutes", "3", *own], "speed", 3)
+        for name, words in (
+            ("transformer-base", [*german, "--preset", "transformer-base"]),
+            ("bert-base", [*masked, "--preset", "bert-base"]),
+            ("gpt2", [*language, "--preset", "gpt2"]),
+        )
+        for kind, own in (("plain", []), ("hand", [*fast, "train.tokens_per_update=32768"]))
+    }
+    return grid | judges | rates | like | tried | speed
+
+
+def run(name: str, entry: Entry, given: argparse.Namespace, deadline: float) -> dict[str, object]:
     """Train an entry, unless it is finished, and return its figures."""
     out, record = given.out / name, given.out / name / "run.json"
-    started = time.perf_counter()
-    if not record.is_file() or json.loads(record.read_text(encoding="utf-8")).get("state") == "preparing":
-        words = [word.format(data=given.data, out=given.out) for word in ENTRIES[name]]
-        if given.minutes is not None:
-            words = [*words, f"train.minutes={given.minutes:g}"]
-        command = [sys.executable, "-m", "regard", "train", *words, "--device", given.device, "--out", str(out)]
-        with (given.out / f"{name}.log").open("w", encoding="utf-8") as log:
-            subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, check=False)
+    started, state = time.perf_counter(), _state(record)
+    minutes = entry.minutes if given.minutes is None else given.minutes
+    if state not in ("finished", "no improvement"):
+        if started + 60 * minutes > deadline:
+            return {"entry": name, "state": "left for the next call"}
+        _train(name, entry, given, is_resumed=state in ("running", "interrupted"))
     values = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
     planned = {key: source for key, source in values.get("sources", {}).items() if source.startswith("planned")}
     scores = {
@@ -81,45 +208,97 @@ def run(name: str, given: argparse.Namespace) -> dict[str, object]:
         | {str(score["name"]): score["value"] for score in each.get("scores", []) if isinstance(score, dict)}
         for which, each in (values.get("scores") or {}).items()
     }
+    lines = metric_lines(out / "metrics.jsonl")
     return {
         "entry": name,
+        "group": entry.group,
         "state": values.get("state", "failed"),
         "seconds": round(time.perf_counter() - started, 1),
         "training_seconds": values.get("seconds"),
         "steps": values.get("steps"),
         "best_step": values.get("best_step"),
         "parameters": values.get("parameters"),
-        "validation": best_validation(out / "metrics.jsonl", values.get("best_step")),
+        "tokens_per_second_after_a_minute": later_speed(lines),
+        "restarts": sum("returned_from" in line for line in lines),
+        "validation": best_validation(lines, values.get("best_step")),
+        "first_validation": next((line for line in lines if "valid_loss" in line), {}),
         "scores": scores,
         "planned": planned,
+        "warnings": warnings_of(given.out / f"{name}.log"),
     }
 
 
-def best_validation(metrics: Path, step: int | None) -> dict[str, float]:
+def _state(record: Path) -> str | None:
+    return json.loads(record.read_text(encoding="utf-8")).get("state") if record.is_file() else None
+
+
+def _train(name: str, entry: Entry, given: argparse.Namespace, is_resumed: bool) -> None:
+    out = given.out / name
+    words = [word.format(data=given.data, out=given.out) for word in entry.words]
+    if given.minutes is not None:
+        words = [*words, f"train.minutes={given.minutes:g}"]
+    command = ["--resume", str(out)] if is_resumed else [*words, "--device", given.device, "--out", str(out)]
+    with (given.out / f"{name}.log").open("a", encoding="utf-8") as log:
+        subprocess.run(
+            [sys.executable, "-m", "regard", "train", *command], stdout=log, stderr=subprocess.STDOUT, check=False
+        )
+
+
+def metric_lines(metrics: Path) -> list[dict[str, Any]]:
+    """Return the lines of a run's metrics."""
+    return (
+        [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()] if metrics.is_file() else []
+    )
+
+
+def best_validation(lines: list[dict[str, Any]], step: int | None) -> dict[str, float]:
     """Return the validation metrics at a step."""
-    if not metrics.is_file():
-        return {}
-    lines = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
-    found = [line for line in lines if line.get("step") == step and "valid_loss" in line]
-    return found[-1] if found else {}
+    at_step = [line for line in lines if line.get("step") == step and "valid_loss" in line]
+    return at_step[-1] if at_step else {}
+
+
+def later_speed(lines: list[dict[str, Any]]) -> float | None:
+    """Return the median speed of training after its first minute; None: it was shorter."""
+    later = [
+        line["tokens_per_second"] for line in lines if line.get("seconds", 0) > 60 and "tokens_per_second" in line
+    ]
+    return statistics.median(later) if later else None
+
+
+def warnings_of(log: Path) -> list[str]:
+    """Return the warnings in a log: a standstill is one."""
+    text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+    return [line for line in text.splitlines() if line.startswith("warning: ")]
 
 
 def main() -> None:
+    known = entries()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--out", type=Path)
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--only", nargs="+", choices=list(ENTRIES), default=list(ENTRIES), metavar="ENTRY")
+    parser.add_argument("--group", choices=sorted({each.group for each in known.values()}), default="grid")
+    parser.add_argument("--only", nargs="+", choices=list(known), metavar="ENTRY", help="entries of any group")
     parser.add_argument("--beside", type=int, default=1, help="entries that are trained at the same time")
     parser.add_argument("--minutes", type=float, help="another time limit for each entry")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="time of this call")
+    parser.add_argument("--list", action="store_true", help="print the entries and train nothing")
     given = parser.parse_args()
+    names = given.only or [name for name, each in known.items() if each.group == given.group]
+    if given.list:
+        for name, entry in known.items():
+            print(f"{entry.group}\t{name}\t{entry.minutes:g} min\tregard train {' '.join(entry.words)}")
+        return
+    if given.data is None or given.out is None:
+        parser.error("--data and --out name the folders of the data and of the runs")
     given.out.mkdir(parents=True, exist_ok=True)
-    if "shakespeare" in given.only:
+    if "shakespeare" in names:
         text = read_text(given.data / "tinyshakespeare" / "input.txt.gz")
         (given.out / "shakespeare.txt").write_text(text[: len(text) * 9 // 10], encoding="utf-8")
         (given.out / "shakespeare-valid.txt").write_text(text[len(text) * 9 // 10 :], encoding="utf-8")
+    deadline = time.perf_counter() + given.seconds
     with ThreadPoolExecutor(given.beside) as pool:
-        for figures in pool.map(lambda name: run(name, given), given.only):
+        for figures in pool.map(lambda name: run(name, known[name], given, deadline), names):
             print(json.dumps(figures), flush=True)
 
 

@@ -61,7 +61,8 @@ def nano_step(batch: WindowBatch, sizes: dict[str, Any], device: str, folder: Pa
     sys.modules["nanogpt_model"] = module
     spec.loader.exec_module(module)
     names = {"layers": "n_layer", "heads": "n_head", "width": "n_embd", "max_positions": "block_size"}
-    model = module.GPT(module.GPTConfig(**{names[name]: value for name, value in sizes.items() if name in names}))
+    shape = {names[name]: value for name, value in sizes.items() if name in names}
+    model = module.GPT(module.GPTConfig(bias=False, **shape))  # as in its train.py, which its users run
     model = model.to(device).train()
     compiled = torch.compile(model) if device == "cuda" else model
     optimizer = torch.optim.AdamW(model.parameters(), **OPTIMIZER)

@@ -13,7 +13,7 @@ from regard.errors import CheckpointError, ConfigError, DataError, RegardError, 
 from regard.version import __version__
 
 if TYPE_CHECKING:
-    from regard.api import plan, presets, race, recipes, runs, tasks, transfer
+    from regard.api import plan, presets, race, recipes, runs, tasks, transfer, tune
     from regard.config.settings import Settings
     from regard.metrics.comparison import Comparison
     from regard.nn.probes.trace import Trace
@@ -76,10 +76,11 @@ __all__ = [
     "tasks",
     "train",
     "transfer",
+    "tune",
 ]
 
 _MODULES = {
-    **dict.fromkeys(("plan", "presets", "race", "recipes", "runs", "tasks", "transfer"), "regard.api"),
+    **dict.fromkeys(("plan", "presets", "race", "recipes", "runs", "tasks", "transfer", "tune"), "regard.api"),
     "Classifier": "regard.tasks.classify.pipeline",
     "Comparison": "regard.metrics.comparison",
     "Encoder": "regard.pipelines.encoder",

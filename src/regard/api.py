@@ -16,6 +16,8 @@ from regard.studies.race.race import race as run_race
 from regard.studies.transfer.folder import Transfer
 from regard.studies.transfer.transfer import TransferStudy
 from regard.studies.transfer.transfer import transfer as run_transfer
+from regard.studies.tune.folder import Tuning
+from regard.studies.tune.tune import tune as run_tuning
 
 Recipes = str | Path | Mapping[str, object]
 Overrides = Mapping[str, object]
@@ -60,6 +62,19 @@ def transfer(
         data, test, methods or TransferStudy.methods, sizes, seeds, pretrained or {}, overrides or {}
     )
     return run_transfer(chosen, out=out, overwrite=overwrite, progress=progress)
+
+
+def tune(
+    recipe: Recipes,
+    overrides: Overrides | None = None,
+    *,
+    minutes: float = 30.0,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    progress: Progress = SILENT,
+) -> Tuning:
+    """Search better values for the most doubtful settings of a plan, and return the tuning with its recipe."""
+    return run_tuning(recipe, overrides, minutes=minutes, out=out, overwrite=overwrite, progress=progress)
 
 
 def runs(folder: str | Path = "runs") -> list[RunSummary]:

@@ -17,6 +17,7 @@ VERBS = [
         "transfer",
         "inspect",
         "race",
+        "tune",
         "predict",
         "translate",
         "classify",

@@ -39,8 +39,8 @@ def test_the_clock_leaves_time_for_the_fall_and_the_scores(monkeypatch):
     ending = ending_of(monkeypatch, used=300.0, minutes=10, validate_every=500)
     assert ending.reason_to_fall(LoopState(step=1000)) == ""  # nothing is measured yet
     ending.measure(0.3)
-    ending.slowest = 10.0
-    assert ending.left == pytest.approx(600 - 300 - 30)
+    ending.measure_validation(10.0)
+    assert ending.left == pytest.approx(600 - 300 - 33)
     assert ending.reason_to_fall(LoopState(step=1000)) == ""  # 250 updates and a validation take 85 seconds
     state = LoopState(step=4000)
     assert ending.reason_to_fall(state) == "10 minutes are nearly up"
@@ -53,10 +53,62 @@ def test_the_clock_leaves_time_for_the_fall_and_the_scores(monkeypatch):
     assert 0.3 * state.decay_steps <= ending.left / 0.9
 
 
+class Machine:
+    """A clock that updates, validations and final scores move on, at a pace that changes."""
+
+    def __init__(self, monkeypatch, pace, validation=1.0):
+        self.now, self.pace, self.validation = 0.0, pace, validation
+        monkeypatch.setattr("regard.training.ending.time.monotonic", lambda: self.now)
+
+    def run(self, minutes, start=5.0, validate_every=100, log_every=5):
+        """Train as the loop does, and return the fraction of the time that was used, final scores included."""
+        self.now = start
+        settings = TrainSettings(schedule="wsd", steps=10**7, minutes=minutes, validate_every=validate_every)
+        ending, state = Ending(settings, started=0.0), LoopState()
+        while not ending.is_over(state):
+            state.step += 1
+            seconds = self.pace(self.now)
+            self.now += seconds
+            validates = state.step % validate_every == 0 or state.step == ending.last_step(state)
+            if validates:
+                self.now += self.validation
+                ending.measure_validation(self.validation)
+            if state.step % log_every == 0:
+                ending.measure(seconds)
+            if validates or state.step % log_every == 0:
+                if ending.reason_to_fall(state):
+                    ending.begin_fall(state)
+                elif ending.is_late(state):
+                    ending.shorten(state)
+                elif ending.is_early(state) and not ending.is_over(state):
+                    ending.lengthen(state)
+        self.now += 2 * self.validation  # final scores
+        return self.now / (60 * minutes)
+
+
+@pytest.mark.parametrize("minutes", [1, 2, 8, 40, 600])
+@pytest.mark.parametrize("seconds", [0.003, 0.05, 0.4, 1.5])
+@pytest.mark.parametrize("validation", [0.1, 1.0, 4.0])
+def test_a_run_ends_within_85_to_100_percent_of_its_time(monkeypatch, minutes, seconds, validation):
+    if minutes == 600 and seconds < 0.05:
+        seconds = 0.05
+    machine = Machine(monkeypatch, lambda now: seconds, validation)
+    updates = int(60 * minutes / seconds)  # of which the plan makes a hundred log lines and twelve validations
+    every = {"log_every": min(20, max(1, updates // 100)), "validate_every": max(1, min(500, updates // 12))}
+    assert 0.85 <= machine.run(minutes, **every) <= 1.0
+
+
+@pytest.mark.parametrize("factor", [0.33, 3.0])
+@pytest.mark.parametrize("when", [0.3, 0.6, 0.82])
+def test_a_machine_that_becomes_slower_or_faster_changes_the_fall(monkeypatch, factor, when):
+    machine = Machine(monkeypatch, lambda now: 0.1 * (factor if now > 600 * when else 1.0))
+    assert 0.85 <= machine.run(10) <= 1.0
+
+
 def test_earlier_sessions_count(monkeypatch):
     ending = ending_of(monkeypatch, used=60.0, minutes=10)
     ending.earlier = 500.0
-    assert ending.used == 560.0 and ending.left == pytest.approx(600 - 560 - 18)
+    assert ending.used == 560.0 and ending.left == pytest.approx(600 - 560 - 21)
 
 
 def test_a_fall_is_a_quarter_of_what_was_before():

@@ -54,8 +54,8 @@ def test_a_slow_beginning_is_no_standstill():
 
 def test_in_a_short_run_half_of_it_is_the_beginning():
     assert beginning(TrainSettings(warmup=100, steps=20_000)) == 400
-    assert beginning(TrainSettings(warmup=20, steps=220)) == 120
-    assert beginning(TrainSettings(warmup=4, steps=60)) == 54  # too few updates to say
+    assert beginning(TrainSettings(warmup=20, steps=420)) == 220
+    assert beginning(TrainSettings(warmup=4, steps=60)) == 154  # too few updates to say
     assert beginning(TrainSettings(warmup=100, steps=200, schedule="wsd", patience=3)) == 400
 
 

@@ -18,6 +18,10 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "regard.cli.verbs.race:race",
             "Race models on the same data, tokenizer, seed and budget; Ctrl-C saves, and the same command resumes.",
         ),
+        "tune": (
+            "regard.cli.verbs.tune:tune",
+            "Search better values for the most doubtful settings of a plan, and write a recipe.",
+        ),
         "transfer": (
             "regard.cli.verbs.transfer:transfer",
             "Compare pretrained models on the same labeled texts; Ctrl-C saves, and the same command resumes.",

@@ -62,6 +62,8 @@ class RunSpec:
     """The result is scored on the test sets and has a card."""
     stop_at: int | None = None
     """A step to stop at as if interrupted."""
+    started: float | None = None
+    """The monotonic time at which a time limit begins (default: when the run is executed)."""
     prepare: Prepare | None = None
     """Prepares the data in place of the task, for runs that share it."""
 
@@ -83,7 +85,7 @@ class RunSpec:
 
 def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
     """Prepare, train, and score on the test sets; raise after saving when a signal stops it."""
-    settings, started = job.resolved.settings, time.monotonic()
+    settings, started = job.resolved.settings, time.monotonic() if job.started is None else job.started
     task = find_task(settings.task)
     check_loggers(settings.train.loggers)
     check_processes(settings.machine)

@@ -1,5 +1,6 @@
 """Training: from a recipe, or from rows in memory, to a run."""
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,6 +40,7 @@ def train(
     from then on. `progress`: None shows bars in a terminal or notebook, False nothing. A signal stops the run,
     saved, with KeyboardInterrupt or RunInterrupted.
     """
+    started = time.monotonic()
     chosen, shown = chosen_recipe(recipe), as_progress(progress)
     path = Path(out) if out is not None else Path("runs") / chosen.name
     if is_restarted() and _is_of_this_launch(Run(path)):
@@ -55,7 +57,7 @@ def train(
             chosen = _pointed(chosen, role, task.file_source(str(file), lines))
     resolved = resolve_run(chosen, overrides or {}, next(iter(files.values()), ()) if data is not None else ())
     run = Run(claim(path, overwrite).path) if is_main_process() else Run(path)
-    spec = RunSpec(resolved, "replace" if run.exists else "new")
+    spec = RunSpec(resolved, "replace" if run.exists else "new", started=started)
     with removed_if_empty(missing_folders(path)), _written(files if is_main_process() else {}, run):
         return execute(run, spec, shown)
 

@@ -17,6 +17,13 @@ class RaceOptions(Settings):
     """Budget of each model: 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens (default: train.steps)."""
 
 
+class TuneOptions(Settings):
+    """The time of a tuning."""
+
+    minutes: float = Field(30.0, gt=0)
+    """Time of all trials together."""
+
+
 class TransferOptions(Settings):
     """The data, methods and sizes of a transfer study."""
 

@@ -23,7 +23,7 @@ from regard.tasks.declarations import (
 )
 from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.findings import shown
-from regard.tasks.planning.inputs import Default, PlanInput
+from regard.tasks.planning.inputs import DROPOUT, RATE, UPDATE, Default, Doubt, PlanInput
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
@@ -73,6 +73,8 @@ class Task(ABC, Generic[S, D, P]):
     """Pretrained models it may start from, and their learning rates; None: none."""
     loads: ClassVar[frozenset[str]] = frozenset()
     """Fields of `LoadOptions` that its pipeline honors."""
+    doubts: ClassVar[tuple[Doubt, ...]] = (RATE, DROPOUT, UPDATE)
+    """Settings whose planned values are the least certain, the most doubtful first (`regard tune`)."""
     has_trials: ClassVar[bool] = True
     """The training loop supports trials on micro-batches (doctor, races)."""
 

@@ -149,14 +149,14 @@ def init_layer(task: str, rules: InitFrom, values: dict[str, Any], changes: Mapp
 
 
 def default_length(origin: str, is_tuned: bool, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer:
-    """Return the weakest layer of settings of a fine-tuning run: the default number of epochs.
+    """Return the weakest layer of a fine-tuning run: the default number of epochs, if nothing else ends it.
 
     A user's tokens_per_update replaces the recipe's examples_per_update.
     """
     recipe, given = _table(values, "train"), _table(changes, "train")
     if "tokens_per_update" in given and "examples_per_update" not in given:
         recipe.pop("examples_per_update", None)
-    if {"steps", "epochs"} & {*recipe, *given}:
+    if {"steps", "epochs", "minutes"} & {*recipe, *given}:
         return Layer(origin, {} if "steps" in {*recipe, *given} else {"train": {"steps": NO_BOUND}})
     epochs = EPOCHS if is_tuned else EPOCHS_FROM_SCRATCH
     return Layer(origin, {"train": {"steps": NO_BOUND, "epochs": epochs}})

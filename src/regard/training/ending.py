@@ -8,8 +8,9 @@ from regard.training.state import LoopState
 
 FALL = 0.25
 """Updates of the fall, as a fraction of those before it (Hägele et al., 2024: a fifth of the whole run suffices)."""
-RESERVE, SCORINGS = 0.03, 3.0
-"""Time kept for final scores: a fraction of the limit, and so many times the slowest validation."""
+RESERVE, SCORINGS, START = 0.03, 3.0, 3.0
+"""Time kept for final scores: a fraction of the limit, or so many times the slowest validation; and the seconds in
+which Python starts before the clock does."""
 MOST_RESERVED = 0.3
 """The largest fraction of the limit that is kept for scores."""
 
@@ -24,12 +25,19 @@ class Ending:
         self.started = time.monotonic() if started is None else started
         self.slowest = 0.0
         """Seconds of the slowest validation."""
+        self.validation = 0.0
+        """Mean seconds of the latest validations."""
         self.pace: float | None = None
         """Seconds of an update, validations excluded; None: not measured yet."""
 
     def measure(self, seconds: float) -> None:
         """Take in the mean duration of the latest updates."""
         self.pace = seconds if self.pace is None else 0.5 * (self.pace + seconds)
+
+    def measure_validation(self, seconds: float) -> None:
+        """Take in the duration of a validation."""
+        self.validation = 0.5 * (self.validation + seconds) if self.slowest else seconds
+        self.slowest = max(self.slowest, seconds)
 
     @property
     def used(self) -> float:
@@ -40,7 +48,7 @@ class Ending:
     def left(self) -> float:
         """Seconds left for training, with those for final scores kept back."""
         limit = 60 * (self.settings.minutes or math.inf)
-        reserve = min(MOST_RESERVED * limit, max(RESERVE * limit, SCORINGS * self.slowest))
+        reserve = min(MOST_RESERVED * limit, START + max(RESERVE * limit, SCORINGS * self.slowest))
         return limit - self.used - reserve
 
     def last_step(self, state: LoopState) -> int:
@@ -85,10 +93,21 @@ class Ending:
         rest = self.last_step(state) - state.step
         state.decay_steps = state.step - state.decay_from + max(1, 2 * rest // 3)
 
+    def is_early(self, state: LoopState) -> bool:
+        """Return True if the time left is longer than the rest of the fall by a fifth."""
+        if self.settings.minutes is None or self.pace is None or state.decay_from is None:
+            return False
+        return 1.2 * self._time_of(self.last_step(state) - state.step) < self.left
+
+    def lengthen(self, state: LoopState) -> None:
+        """Make the rest of the fall longer by a fifth, at least by an update."""
+        rest = self.last_step(state) - state.step
+        state.decay_steps = min(self.settings.steps, state.decay_steps + max(1, rest // 5))
+
     def _time_of(self, updates: int) -> float:
         """Return the seconds that updates take with their validations, at the measured pace."""
         every = self.settings.validate_every
-        return updates * (self.pace or 0.0) + (1 + int(updates / max(1, every))) * self.slowest
+        return updates * (self.pace or 0.0) + (1 + int(updates / max(1, every))) * self.validation
 
 
 def fall_length(step: int) -> int:

@@ -105,6 +105,8 @@ class Trainer(Recoverable):
             )
         elif self.team.agree(ending.is_late(state), self.machine.device):
             ending.shorten(state)
+        elif self.team.agree(ending.is_early(state), self.machine.device) and not ending.is_over(state):
+            ending.lengthen(state)
 
     def _rewind(self) -> None:
         """Iterate over updates from the current position, in micro-batches within the limit."""
@@ -239,7 +241,7 @@ class Trainer(Recoverable):
         for name, metric in metrics.items():
             if not math.isfinite(metric):
                 return Divergence(f"the validation's {name} is NaN or infinite")
-        self.ending.slowest = max(self.ending.slowest, time.monotonic() - started)
+        self.ending.measure_validation(time.monotonic() - started)
         value = state.rank(metrics[settings.select_by] * (-1.0 if settings.select_by == "loss" else 1.0), metrics)
         named = {f"valid_{name}": metric for name, metric in metrics.items()}
         self.hooks.record({"step": state.step, "seconds": round(state.seconds, 3)} | named)

@@ -23,7 +23,7 @@ FEWEST_UPDATES, VALIDATIONS = 300, 3
 """Updates after the warm-up, and consecutive validations, after which a model counts as one that learns nothing."""
 FEWEST_IN_ALL = 20
 """Updates after the warm-up from which a loss that is still high is worth a word where a run ends."""
-SHORT_RUN, FEWEST_OF_SHORT = 0.5, 50
+SHORT_RUN, FEWEST_OF_SHORT = 0.5, 150
 """In a run of a fixed length, that fraction of its updates suffices, if it is so many."""
 
 

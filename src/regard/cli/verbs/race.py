@@ -48,7 +48,7 @@ def race(
             lineup, given["budget"], progress=reporter, show=StateLines(reporter), out=out, overwrite=overwrite
         )
     else:
-        with _live_table() as table:
+        with live_table() as table:
             finished = run_race(
                 lineup, given["budget"], progress=table, show=table.show, out=out, overwrite=overwrite
             )
@@ -106,7 +106,7 @@ class StateLines:
 
 
 @contextmanager
-def _live_table() -> Iterator["LiveTable"]:
+def live_table() -> Iterator["LiveTable"]:
     from rich.live import Live
 
     from regard.reporting.bars import errors

@@ -163,7 +163,7 @@ class _Session:
         """Train a member, or resume it, unless it has finished."""
         run, name = self.race.run(member.name), member.name
         if not self.race.has_ended(name):
-            progress = self.board.watching(name, _news(run, f"valid_{_validated(member).key}"))
+            progress = self.board.watching(name, news_of(run, f"valid_{_validated(member).key}"))
             if run.exists:
                 resume(run.path, progress=progress, prepare=self.shared.prepare)
             else:
@@ -209,7 +209,7 @@ class _Session:
             return {}
 
 
-def _news(run: Run, metric: str) -> Callable[[], dict[str, float]]:
+def news_of(run: Run, metric: str) -> Callable[[], dict[str, float]]:
     """Return a function that reads a run's latest metrics, whenever metrics.jsonl has grown."""
     size, latest = -1, dict[str, float]()
 

@@ -23,7 +23,7 @@ from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreNa
 from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores
 from regard.tasks.finetune.schema import settings_of
 from regard.tasks.finetune.settings import FineTuneSettings, Pooling
-from regard.tasks.planning.inputs import Default, PlanInput
+from regard.tasks.planning.inputs import DROPOUT, Default, Doubt, PlanInput
 from regard.tasks.record import RunRecord
 
 if TYPE_CHECKING:
@@ -65,6 +65,11 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
     scores = HeadScores
     score_note = "Brackets: 95 % intervals by bootstrap over the set."
     counted = ("examples", "examples")
+    doubts = (
+        Doubt("train.learning_rate", (0.33, 3.0)),
+        Doubt("train.examples_per_update", (0.5, 2.0)),
+        DROPOUT,
+    )
     loss_curve = LossCurve("label", "label")
 
     @abstractmethod

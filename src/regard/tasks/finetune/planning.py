@@ -7,12 +7,22 @@ from regard.tasks.finetune.settings import SCRATCH_RATE, TRAIN
 from regard.tasks.planning import rules
 from regard.tasks.planning.inputs import Default, PlanInput
 
+EXAMPLES, TOKENS = 32, 30.0
+"""Examples of an update, and tokens of an example where the data cannot be surveyed: with them a time is some number
+of updates."""
+
 
 def fine_tuning_defaults(plan: PlanInput, metric: str) -> Iterator[Default]:
     """Plan the optimization; `metric` is the first one that is validated."""
+    if plan.train.minutes is not None:
+        per_example = plan.tokens / plan.survey.rows if plan.survey else TOKENS
+        yield from rules.length(plan, round(EXAMPLES * per_example), 0)
+        unplanned = ["schedule", "warmup", "validate_every"]
+    else:
+        unplanned = []
     counts_tokens = "train.tokens_per_update" in plan.given
     for name, value in TRAIN.items():
-        if not (counts_tokens and name == "examples_per_update"):
+        if name not in unplanned and not (counts_tokens and name == "examples_per_update"):
             yield Default(f"train.{name}", value, "fine-tuning")
     yield Default("train.select_by", metric, "the task's first metric")
     model = plan.settings.model

@@ -33,6 +33,33 @@ class Default:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """A setting whose planned value is among the least certain, and what else it might be."""
+
+    setting: str
+    factors: tuple[float, ...] = ()
+    """Other values, as factors on the planned one."""
+    values: tuple[float, ...] = ()
+    """All sensible values, of which the two nearest to the planned one are tried."""
+
+    def candidates(self, settings: "RunSettings[Any]") -> list[float]:
+        """Return the other values to try; none where a run has no such setting, or no value."""
+        now: Any = settings
+        for part in self.setting.split("."):
+            now = getattr(now, part, None)
+        if not isinstance(now, int | float):
+            return []
+        if isinstance(now, int):
+            return [max(1, round(now * factor)) for factor in self.factors]
+        near = sorted((each for each in self.values if each != now), key=lambda each: abs(each - now))[:2]
+        return [float(f"{now * factor:.2g}") for factor in self.factors] + sorted(near)
+
+
+RATE, UPDATE = Doubt("train.learning_rate", (0.5, 2.0)), Doubt("train.tokens_per_update", (0.5, 2.0))
+DROPOUT = Doubt("model.dropout", values=(0.0, 0.1, 0.2, 0.3))
+
+
+@dataclass(frozen=True)
 class PlanInput:
     """All that a plan follows from; rules are pure functions of it."""
 

@@ -1,0 +1,1 @@
+"""Tuning: successive halving over the most doubtful values of a plan."""
