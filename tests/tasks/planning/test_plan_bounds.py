@@ -93,3 +93,12 @@ def test_next_to_no_pairs_have_the_smallest_model(surveyed):
     assert surveyed("translate", 300, 40).settings.model.width == 96
     assert surveyed("translate", 5_000, 40).settings.model.width == 256
     assert surveyed("translate", 300, 40, model__width=128).settings.model.width == 128
+
+
+def test_values_that_are_constant_have_a_reason_too(surveyed):
+    translating, tuned = surveyed("translate", 5_000, 40).sources, surveyed("classify", 5_000, 40).sources
+    assert translating["objective.label_smoothing"] == "planned: constant: as Vaswani et al. (2017)"
+    for name in ("train.clip_norm", "machine.precision", "train.weight_decay"):
+        assert translating[name].startswith("planned: constant: ")
+    for name in ("train.adapter", "objective.class_weights", "train.unfreeze_over"):
+        assert tuned[name].startswith("planned: constant: ")

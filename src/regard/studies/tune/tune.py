@@ -158,7 +158,7 @@ def tune(
     progress: Progress | bool | None = None,
     show: Show = lambda standings: None,
 ) -> Tuning:
-    """Search better values for what a plan is least sure of, and write a recipe; return the tuning.
+    """Search better values for the most doubtful settings of a plan, and write a recipe; return the tuning.
 
     Trials are scored on the validation set alone. A signal stops it, saved; the same call resumes it.
     """

@@ -4,7 +4,8 @@ The constants were chosen on Multi30k, tiny Shakespeare, Wikipedia and the minia
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from regard.tasks.planning.inputs import Default, PlanInput
 
@@ -66,6 +67,7 @@ def training(plan: PlanInput, patience: int) -> Iterator[Default]:
     yield from end
     yield from average(plan, steps)
     yield from machine(plan, steps, tokens_per_update)
+    yield from constants()
 
 
 def vocabulary(plan: PlanInput, smallest: int = 300, largest: int = 50_000) -> Iterator[Default]:
@@ -167,6 +169,20 @@ def dropout(plan: PlanInput, names: tuple[str, ...], most: float = 0.3) -> Itera
         is_slow = name == "attention_dropout" and not plan.is_gpu  # it leaves the fused kernel on a CPU
         if hasattr(plan.settings.model, name) and not is_slow:
             yield Default(f"model.{name}", round(rate, 2), sizes(plan))
+
+
+CONSTANTS: dict[str, tuple[object, str]] = {
+    "train.clip_norm": (1.0, "constant: it only acts on outliers"),
+    "machine.precision": ("auto", "constant: bf16 where the device has it"),
+    "machine.cuda_graphs": (True, "constant: replayed steps are the same steps"),
+}
+"""Settings that a plan leaves alone on purpose."""
+
+
+def constants(settings: Mapping[str, tuple[object, str]] = MappingProxyType(CONSTANTS)) -> Iterator[Default]:
+    """Plan the settings that do not depend on data, model or device, each with the reason."""
+    for name, (value, reason) in settings.items():
+        yield Default(name, value, reason)
 
 
 def init_spread(plan: PlanInput) -> Iterator[Default]:

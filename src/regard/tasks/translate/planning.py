@@ -5,6 +5,11 @@ from collections.abc import Iterator
 from regard.tasks.planning import rules
 from regard.tasks.planning.inputs import Default, PlanInput
 
+CONSTANTS = {
+    "objective.label_smoothing": (0.1, "constant: as Vaswani et al. (2017)"),
+    "train.weight_decay": (0.0, "constant: dropout is the regularization"),
+}
+"""Settings that depend on neither data nor model."""
 PATIENCE = 6
 """Validations without a better score before the rate falls; BLEU is noisy."""
 R_DROP = 2.5
@@ -33,6 +38,7 @@ def translator_shape(plan: PlanInput) -> Iterator[Default]:
 def translator_defaults(plan: PlanInput) -> Iterator[Default]:
     """Plan regularization, optimization and validation of a translator."""
     settings, ratio = plan.settings, plan.tokens_per_parameter
+    yield from rules.constants(CONSTANTS)
     yield from rules.training(plan, PATIENCE)
     yield from rules.dropout(plan, ("dropout", "embedding_dropout"))
     sizes = rules.sizes(plan)
