@@ -71,11 +71,15 @@ def test_results_may_write_files_of_their_own_and_have_numbered_lines(tmp_path, 
         def write(cls, path, results):
             path.write_text(" ".join(each.text for each in results))
 
+        def numbered(self, number):
+            return [f"{number}\t{line}" if number else line for line in self.lines()]
+
     own = [Own(text="a", lines=lambda: ["a", "b"], to_dict=dict), None, Own(text="c", lines=lambda: ["c"])]
+    plain, numbered = (SimpleNamespace(is_numbered=each, is_block=False) for each in (False, True))
     check_out(tmp_path / "a.own", Own.files)
     write_results(SimpleNamespace(results=own), tmp_path / "a.own", False)
     assert (tmp_path / "a.own").read_text() == "a c" and capsys.readouterr().out.endswith("a.own: 2 rows.\n")
-    print_results(own, False)
-    print_results(own, False, is_numbered=True, first=7)
-    print_results(own[:2], True)
+    print_results(plain, own, False)
+    print_results(numbered, own, False, 7)
+    print_results(plain, own[:2], True)
     assert capsys.readouterr().out == "a\nb\n\nc\n" + "7\ta\n7\tb\n9\tc\n" + "{}\nnull\n"

@@ -67,6 +67,14 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Seq
     Console(highlight=False).print(table)
 
 
+def print_records(records: Sequence[Any]) -> None:
+    """Print dataclasses of one kind as a table: a column for each field, fractions with four decimals."""
+    rows = [
+        [f"{each:.4f}" if isinstance(each, float) else str(each) for each in vars(row).values()] for row in records
+    ]
+    print_table(list(vars(records[0])) if records else (), rows, right=[0])
+
+
 def cell(text: str) -> Text:
     """Return a cell of a terminal table: one line of plain text, without markup."""
     return Text(one_line(text))

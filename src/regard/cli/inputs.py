@@ -55,6 +55,8 @@ class RowFormat:
 
     names: tuple[str, ...]
     is_open: bool = False
+    takes_blank: bool = False
+    """A blank row is one like any other."""
 
     @property
     def words(self) -> str:
@@ -91,7 +93,7 @@ class RowFormat:
         return self._row(fields)
 
     def _row(self, values: Sequence[str]) -> Fields | None:
-        if not "".join(values).strip():
+        if not self.takes_blank and not "".join(values).strip():
             return None
         last = len(self.names) - 1
         rest: list[object] = [list(values[last:])] if self.is_open else list(values[last:])

@@ -34,11 +34,11 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "options.",
         ),
         "translate": (
-            "regard.cli.predict.translate:translate",
+            "regard.tasks.translate.task:TASK",
             "Translate text: one output line per input line, in order, blank lines kept.",
         ),
         "generate": (
-            "regard.cli.predict.generate:generate",
+            "regard.tasks.language_model.task:TASK",
             "Generate text from prompts: one prompt is streamed, the outputs of several are separated by blank "
             "lines.",
         ),

@@ -189,7 +189,7 @@ def flags_of(
             name,
             fields[name].type,
             fields[name].doc,
-            panel,
+            panel or fields[name].group or None,
             LETTERS.get(name),
             fields[name].default if shows_defaults and not fields[name].is_required else None,
             fields[name].is_required and not is_layered,

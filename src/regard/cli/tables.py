@@ -31,18 +31,16 @@ def check_out(out: Path | None, more: Sequence[str] = ()) -> None:
 
 
 def print_results(
-    results: Iterable["Result | None"], is_json: bool, is_numbered: bool = False, first: int | None = None
+    kind: "type[Result]", results: Iterable["Result | None"], is_json: bool, first: int | None = None
 ) -> None:
-    """Print each result: a line of JSON, or its lines, numbered from `first` if they are of that kind."""
-    for number, result in enumerate(results, first or 0):
+    """Print each result of a kind: a line of JSON, or its text; `first` is the number of the first row."""
+    from regard.pipelines.result_tables import result_text
+
+    for offset, result in enumerate(results):
         if is_json:
             print_json(result and result.to_dict(), indent=None)
-        elif result is not None:
-            prefix = f"{number}\t" if is_numbered and first is not None else ""
-            for line in result.lines():
-                print_line(prefix + line)
-        elif not is_numbered:
-            print_line()
+        else:
+            write(result_text(kind, result, None if first is None else first + offset))
     sys.stdout.flush()
 
 

@@ -10,6 +10,14 @@ if TYPE_CHECKING:
     from regard.pipelines.base import Result
 
 
+def result_text(kind: "type[Result]", result: "Result | None", number: int | None) -> str:
+    """Return the text of a result, or of a blank row, after those of the rows before; no number: the only row."""
+    blank = [] if kind.is_numbered else [""]
+    before = [""] if kind.is_block and (number or 1) > 1 else []
+    lines = blank if result is None else result.numbered(number)
+    return "".join(f"{line}\n" for line in [*before, *lines])
+
+
 @dataclass(frozen=True)
 class ResultTable:
     """A table with a result for each of its rows; None where a text is empty."""

@@ -6,116 +6,58 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from regard.cli import inputs
-from regard.cli.predict import generate, inspect, score, translate
+from regard.cli.predict import inspect, score
+from regard.cli.predict.answers import on_one_line
+from regard.cli.tables import print_results
 from regard.errors import ConfigError, DataError
 from regard.nn.probes.trace import Trace
+from regard.tasks.language_model.options import PromptRow
 from regard.tasks.language_model.results import Completion
-from regard.tasks.translate.results import Translation
+from regard.tasks.translate.options import SourceRow
+from regard.tasks.translate.results import Translation, TranslationCandidate
 
 
-class Echo:
-    """A generator that repeats the prompt, streamed character by character, and keeps its first rows."""
-
-    def __init__(self):
-        self.first_rows = []
-
-    def generation(self, num_samples=None, **_):
-        return SimpleNamespace(num_samples=num_samples or 1)
-
-    def stream(self, prompt, first_row, **_):
-        self.first_rows.append(first_row)
-        yield from prompt
-
-    def __call__(self, prompts, first_row, progress, num_samples=None, **_):
-        self.first_rows.append(first_row)
-        one = lambda text, samples=(): Completion(text, text, (text,), (1,), (-0.5,), "eos", samples)
-        return [one(text, tuple(one(text) for _ in range(num_samples or 0))) for text in prompts]
+def completion(text, samples=()):
+    return Completion(PromptRow("a"), text, tuple(text), (1,), (-0.5,), "eos", samples)
 
 
-@pytest.fixture
-def generator(monkeypatch):
-    stub = Echo()
-    monkeypatch.setattr("regard.tasks.load.load", lambda *_, **__: stub)
-    return stub
+def translated(*texts, n_best=None):
+    """A translation with candidates, best first."""
+    candidates = tuple(TranslationCandidate(each, 1.0 - rank, -1.0, (), (), "eos") for rank, each in enumerate(texts))
+    return Translation(SourceRow("x"), texts[0], 0.0, (), lambda: candidates, n_best)
 
 
-def test_a_streamed_prompt_reads_like_a_batch_of_prompts(generator, tmp_path, monkeypatch, capsys):
-    (tmp_path / "a.txt").write_text("ab\ncd\nef\n")
-    generate.generate("run", file=tmp_path / "a.txt", quiet=True)
-    batched = capsys.readouterr().out
-    monkeypatch.setattr(inputs, "CHUNK", 1)
-    generate.generate("run", file=tmp_path / "a.txt", quiet=True)
-    assert capsys.readouterr().out == batched == "ab\n\ncd\n\nef\n" and generator.first_rows == [1, 1, 2, 3]
+def test_texts_of_several_lines_have_a_blank_line_between_them(capsys):
+    print_results(Completion, [completion("a\nb"), completion("c")], False, 1)
+    print_results(Completion, [completion("d")], False, 3)
+    assert capsys.readouterr().out == "a\nb\n\nc\n\nd\n"
 
 
-def test_samples_are_separated_and_json_has_all_of_them(generator, capsys):
-    generate.generate("run", ["a"], num_samples=2, quiet=True)
-    assert capsys.readouterr().out == "a\n\na\n"
-    generate.generate("run", ["a"], num_samples=2, quiet=True, json=True)
-    result = json.loads(capsys.readouterr().out)
-    assert len(result["samples"]) == 2 and result["finish_reason"] == "eos" and result["log_probability"] == -0.5
+def test_samples_are_told_apart_by_prompt_and_number(capsys):
+    both = completion("a", (completion("a"), completion("b\nc")))
+    print_results(Completion, [both], False)
+    assert capsys.readouterr().out == "--- output 1 of 2 ---\na\n--- output 2 of 2 ---\nb\nc\n"
+    print_results(Completion, [both, both], False, 1)
+    assert capsys.readouterr().out.count("--- prompt 2, output 1 of 2 ---\na\n") == 1
+    assert both.record()["outputs"] == ["a", "b\nc"] and json.loads(both.cells()["outputs"]) == ["a", "b\nc"]
 
 
-def test_a_context_window_is_a_number_or_a_word():
-    assert [generate._window(word) for word in (None, "16", "trained")] == [None, 16, "trained"]
+def test_a_translation_is_one_line_and_each_of_the_n_best_has_its_row_and_rank(capsys):
+    print_results(Translation, [translated("a\nb"), None, translated("c", "d")], False, 1)
+    assert capsys.readouterr().out == "a b\n\nc\n"
+    two = translated("c", "d", "e", n_best=2)
+    print_results(Translation, [two], False)
+    print_results(Translation, [two, two], False, 7)
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[:2] == ["1\t1.0000\tc", "2\t0.0000\td"] and rows[2:4] == ["7\t1\t1.0000\tc", "7\t2\t0.0000\td"]
+    assert len(rows) == 6 and two.record()["outputs"] == ["c", "d"] and len(two.to_dict()["candidates"]) == 2
 
 
-def test_an_empty_file_of_prompts_is_refused_before_loading(tmp_path):
-    (tmp_path / "a.txt").touch()
-    with pytest.raises(DataError, match="the file is empty; write one prompt per line."):
-        generate.generate("missing", file=tmp_path / "a.txt")
-
-
-class Reverse:
-    """A translator that reverses a text; n-best are the text with a number."""
-
-    def __init__(self):
-        self.settings = []
-
-    def decoding(self, **settings):
-        return SimpleNamespace(hypotheses=settings.get("num_samples") or settings["beam_size"] or 2)
-
-    def __call__(self, texts, prefix, first_row, progress, **settings):
-        self.settings.append(settings)
-        return [
-            Translation(text, text[::-1], -1.0, tuple(text[::-1]), lambda: tuple(range(5)))  # candidates
-            for text in texts
-        ]
-
-
-@pytest.fixture
-def translator(monkeypatch):
-    stub = Reverse()
-    monkeypatch.setattr("regard.tasks.load.load", lambda *_, **__: stub)
-    return stub
-
-
-def test_a_translation_is_one_line_whatever_its_characters(translator, capsys):
-    translate.translate("run", ["ab", "", "c\nd"], quiet=True)
-    assert capsys.readouterr().out == "ba\n\nd c\n"
-
-
-def test_n_best_limits_candidates_and_is_the_number_of_samples(translator, capsys):
-    translate.translate("run", ["ab"], beam_size=4, n_best=3, quiet=True, json=True)
-    assert json.loads(capsys.readouterr().out)["candidates"] == [0, 1, 2]
-    translate.translate("run", ["ab"], method="sample", n_best=4, quiet=True, json=True)
-    beam, sample = translator.settings
-    assert "num_samples" not in beam and sample["num_samples"] == 4
-
-
-@pytest.mark.parametrize(
-    ("flags", "sentence"),
-    [
-        ({"n_best": 3, "json": True}, "--n-best 3 is more than the 2 beams; raise --beam-size."),
-        ({"n_best": 2}, "--n-best 2 needs --json; add it, or leave out --n-best."),
-        ({"alternatives": 2, "n_best": 2}, "--n-best 2 has no meaning with --alternatives; leave one of them out."),
-    ],
-)
-def test_candidates_that_there_cannot_be_are_refused(translator, flags, sentence):
-    with pytest.raises(ConfigError) as error:
-        translate.translate("run", ["a"], **flags)
-    assert str(error.value) == sentence
+@pytest.mark.parametrize("text", ["one two", "one\ntwo\n", "\n\r\none", "one\u2028\n\ntwo", "", "\n"])
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_a_stream_on_one_line_is_the_text_on_one_line(text, size):
+    parts = [text[begin : begin + size] for begin in range(0, len(text), size)]
+    assert "".join(on_one_line(parts)) == " ".join(text.splitlines())
 
 
 def scored(text, log_probabilities, **more):

@@ -10,7 +10,7 @@ from regard.cli.options import Json
 from regard.cli.verb import Verbs
 
 
-class Listing(TyperGroup):
+class RunsGroup(TyperGroup):
     """A group with a default command: `regard runs FOLDER` is `regard runs list FOLDER`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -20,7 +20,7 @@ class Listing(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = Verbs(help="List runs (regard runs [FOLDER]), or delete one.", cls=Listing)
+app = Verbs(help="List runs (regard runs [FOLDER]), or delete one.", cls=RunsGroup)
 
 
 @app.command("list")

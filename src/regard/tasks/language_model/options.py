@@ -25,6 +25,11 @@ class TextOptions(TextDecoding, GenerationOptions):
     prefix: str | None = None
     """Text that every output is forced to begin with."""
 
+    @property
+    def streams(self) -> bool:
+        """True where a call has one output, which can be shown while it is generated."""
+        return self.num_samples == 1
+
     @model_validator(mode="before")
     @classmethod
     def _n_best_are_generated(cls, values: object) -> object:
