@@ -67,6 +67,21 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Seq
     Console(highlight=False).print(table)
 
 
+Shown = (
+    str | tuple[Sequence[str], Sequence[Sequence[str]]] | tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]
+)
+"""A line, or a table: header, rows, and the columns that are aligned to the right."""
+
+
+def show(as_json: bool, values: Any, *parts: Shown) -> None:
+    """Print values as JSON, or the lines and tables that show them."""
+    if as_json:
+        print_json(values)
+        return
+    for part in parts:
+        print_line(part) if isinstance(part, str) else print_table(*part)
+
+
 def print_records(records: Sequence[Any]) -> None:
     """Print dataclasses of one kind as a table: a column for each field, fractions with four decimals."""
     rows = [

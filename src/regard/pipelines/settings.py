@@ -1,4 +1,4 @@
-"""Settings of batch jobs."""
+"""Settings of batch jobs, and of what is scored and inspected."""
 
 from pydantic import Field
 
@@ -17,3 +17,12 @@ class JobSettings(Settings):
     """The parts that this process does, such as 3/16 (default: all)."""
     part_rows: int | None = Field(None, ge=1)
     """Rows of a part, which is what a killed job loses (default: 1024)."""
+
+
+class ScoredInputs(Settings):
+    """The texts to score."""
+
+    inline: bool = False
+    """Treat the arguments as texts, not files."""
+    as_one_text: bool = False
+    """Score the file as one text, not line by line (language models)."""

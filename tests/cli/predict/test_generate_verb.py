@@ -182,7 +182,10 @@ def test_mistakes_in_scoring_are_one_sentence(run, quick_run, tmp_path):
         f"{quick_run.path}: this is a translator; give a source file and a target file."
     )
     assert refused("score", quick_run.path, tmp_path / "a.txt", tmp_path / "a.txt", "--as-one-text") == (
-        "--stride, --alternatives, --as-one-text and --score-eos are for language models; leave them out."
+        f"--as-one-text: {quick_run.path} is a translator, which scores line by line; leave it out."
+    )
+    assert refused("score", quick_run.path, tmp_path / "a.txt", tmp_path / "a.txt", "--stride", 4) == (
+        f"--stride 4: for language models, and {quick_run.path} is a translator; leave it out."
     )
     assert bad("score", run, tmp_path / "a.txt", "--alternatives", 2) == (
         "--alternatives 2 needs --json; add it, or leave out --alternatives."

@@ -1,20 +1,22 @@
 """Output of the verbs of translators and language models, over stub pipelines."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from regard.cli.predict import inspect, score
+from commands import refused
+from regard.cli.predict import score
 from regard.cli.predict.answers import on_one_line
 from regard.cli.tables import print_results
+from regard.data.sources.pair import Pair
 from regard.errors import ConfigError, DataError
-from regard.nn.probes.trace import Trace
+from regard.pipelines.settings import ScoredInputs
+from regard.tasks.contract import find_task
 from regard.tasks.language_model.options import PromptRow
 from regard.tasks.language_model.results import Completion
 from regard.tasks.translate.options import SourceRow
-from regard.tasks.translate.results import Translation, TranslationCandidate
+from regard.tasks.translate.results import PairScore, Translation, TranslationCandidate
 
 
 def completion(text, samples=()):
@@ -60,76 +62,40 @@ def test_a_stream_on_one_line_is_the_text_on_one_line(text, size):
     assert "".join(on_one_line(parts)) == " ".join(text.splitlines())
 
 
-def scored(text, log_probabilities, **more):
-    """The score of a text with a token per character."""
-    total = sum(log_probabilities)
-    return SimpleNamespace(
-        text=text,
-        tokens=tuple(text),
-        log_probabilities=log_probabilities,
-        log_probability=total,
-        perplexity=float(np.exp(-total / max(1, len(log_probabilities)))),
-        **more,
-    )
-
-
 def test_perplexity_over_all_pairs_is_that_of_all_their_tokens(capsys):
-    scores = [scored("ab", (-1.0, -2.0), target="ab", source="x"), scored("c", (-3.0,), target="c", source="y")]
-    score._print_pairs(scores, json=False)
+    scores = [PairScore(Pair("x", "ab"), ("a", "b"), (-1.0, -2.0)), PairScore(Pair("y", "c"), ("c",), (-3.0,))]
+    score._print(find_task("translate"), scores, None, json=False)
     *rows, last = capsys.readouterr().out.splitlines()
     assert rows[1].split("\t") == ["-3.0000", "2", f"{np.exp(1.5):.2f}", "ab"]
-    assert last == f"perplexity {np.exp(2):.4f} over 3 tokens, log probability -6.0000"
-    score._print_pairs(scores, json=True)
-    assert json.loads(capsys.readouterr().out)["perplexity"] == pytest.approx(np.exp(2))
+    assert last == f"perplexity {np.exp(2):.4f}, log probability -6.0000, over 3 tokens"
+    score._print(find_task("translate"), scores, None, json=True)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["perplexity"] == pytest.approx(np.exp(2)) and printed["sentences"][1]["log_probability"] == -3
 
 
 def test_texts_of_a_file_are_its_lines_or_all_of_it(tmp_path):
-    path = tmp_path / "a.txt"
+    path, task = tmp_path / "a.txt", find_task("language-model")
     path.write_text("a\n\nb\n")
-    assert score._texts(path, as_one_text=False) == ["a", "", "b"]
-    assert score._texts(path, as_one_text=True) == ["a\n\nb\n"]
+    assert score._rows(task, "r", [str(path)], ScoredInputs()) == ["a", "", "b"]
+    assert score._rows(task, "r", [str(path)], ScoredInputs(as_one_text=True)) == ["a\n\nb\n"]
     path.write_text(" \n")
     with pytest.raises(DataError, match="there is no text to score; write one text per line."):
-        score._texts(path, as_one_text=True)
-    with pytest.raises(ConfigError, match="--alternatives 2 needs --json; add it, or leave out --alternatives."):
-        score.score("missing", "a.txt", alternatives=2)
+        score._rows(task, "r", [str(path)], ScoredInputs(as_one_text=True))
+    with pytest.raises(
+        ConfigError, match="r: a classifier predicts no text, so there is no probability; use evaluate"
+    ):
+        score._rows(find_task("classify"), "r", [str(path)], ScoredInputs())
 
 
-def test_iterations_show_kept_tokens_in_brackets(capsys):
-    tokens = {"source": ["x"], "passes.0": ["a", "b"], "passes.1": ["a", "c"]}
-    arrays = {
-        "passes.0.probabilities": np.array([0.9, 0.4]),
-        "passes.0.masked": np.array([1.0, 1.0]),
-        "passes.1.probabilities": np.array([0.9, 0.6]),
-        "passes.1.masked": np.array([0.0, 1.0]),
-        "lengths": np.array([2.0, 3.0]),
-        "lengths.probabilities": np.array([0.75, 0.25]),
-    }
-    inspect._print_iterations(Trace(tokens, arrays), json=False)
-    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    assert lines[1:] == [["1", "a 0.90", "b 0.40"], ["2", "(a 0.90)", "c 0.60"]] and lines[0][0] == "iteration"
-    inspect._print_iterations(Trace(tokens, arrays), json=True)
-    result = json.loads(capsys.readouterr().out)
-    assert result["iterations"][1]["is_filled_in"] == [False, True] and result["length_probabilities"] == [0.75, 0.25]
-
-
-def test_the_logit_lens_has_a_column_per_block(capsys):
-    tokens = {"text": ["t0", "t1"], "blocks.0": ["a", "b"], "blocks.1": ["c", "d"]}
-    arrays = {}
-    for block in (0, 1):
-        arrays[f"blocks.{block}.ids"] = np.array([[2 * block, 9], [2 * block + 1, 9]])
-        arrays[f"blocks.{block}.probabilities"] = np.array([[0.5, 0.1], [0.25, 0.1]])
-    inspect._print_lens(Trace(tokens, arrays), None, json=False)
-    assert capsys.readouterr().out == "token\tblock 0\tblock 1\nt0\ta 0.50\tc 0.50\nt1\tb 0.25\td 0.25\n"
-    inspect._print_lens(
-        Trace(tokens, arrays), SimpleNamespace(tokens=lambda ids: [str(each) for each in ids]), json=True
-    )
-    blocks = json.loads(capsys.readouterr().out)["blocks"]
-    assert blocks[1][0] == [{"token": "2", "probability": 0.5}, {"token": "9", "probability": 0.1}]
-
-
-def test_views_that_exclude_each_other_are_refused_before_loading(tmp_path):
-    with pytest.raises(ConfigError, match="--logit-lens shows tokens, not weights; leave out --out, --attention and"):
-        inspect.inspect("missing", "a", logit_lens=True, head=0)
-    with pytest.raises(ConfigError, match="--iterations shows the decoding of a translation; leave out --logit-lens"):
-        inspect.inspect("missing", "a", "b", iterations=2)
+def test_views_that_exclude_each_other_are_refused_before_loading():
+    for flags, sentence in (
+        (("--logit-lens", "--head", 0), "--logit-lens shows tokens, not weights; leave out --out, --attention,"),
+        (("b", "--iterations", 2), "--iterations shows the decoding of a translation; leave out the target."),
+        (
+            ("--iterations", 2, "--logit-lens"),
+            "--iterations shows the decoding of a translation; leave out --logit-lens",
+        ),
+        (("--out", "a.png", "--top", 2), "--top is for lists, and --out plots all weights; leave one of them out."),
+        (("b", "c"), "3 texts were given; give one, or two for a pair."),
+    ):
+        assert refused("inspect", "missing", "a", *flags).startswith(sentence)

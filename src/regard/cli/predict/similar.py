@@ -34,7 +34,9 @@ def similar(
     json: Json = False,
     given: Given = NOTHING,
 ) -> None:
-    """Compare texts by the cosine similarity of their vectors: 1 for the same direction, 0 for orthogonal vectors.
+    """Compare texts by the cosine similarity of their vectors.
+
+    It is 1 for the same direction, 0 for orthogonal vectors.
 
     RUN may also be word vectors (a run, or a word2vec or GloVe file): a text is then the mean of its word vectors.
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regard.decoding.steppers.interface import FinishReason
@@ -98,6 +99,17 @@ class TextScore(Result):
     """The most probable tokens at each position, best first, where they were asked for."""
 
     columns = ("log_probability", "perplexity", "word_perplexity", "bits_per_byte")
+
+    @staticmethod
+    def totals(scores: "Sequence[TextScore]") -> dict[str, float]:
+        """Return the metrics of all tokens."""
+        return {
+            "perplexity": perplexity(scores),
+            "word_perplexity": word_perplexity(scores),
+            "bits_per_byte": bits_per_byte(scores),
+            "log_probability": math.fsum(each.log_probability for each in scores),
+            "tokens": sum(len(each.tokens) for each in scores),
+        }
 
     @property
     def text(self) -> str:

@@ -130,6 +130,15 @@ class PairScore(Result):
 
     columns = ("log_probability", "perplexity")
 
+    @staticmethod
+    def totals(scores: "Sequence[PairScore]") -> dict[str, float]:
+        """Return the metrics of all tokens."""
+        return {
+            "perplexity": perplexity(scores),
+            "log_probability": math.fsum(each.log_probability for each in scores),
+            "tokens": sum(len(each.tokens) for each in scores),
+        }
+
     @property
     def source(self) -> str:
         """The source."""
