@@ -7,8 +7,8 @@ from regard.nn.probes.trace import Trace
 
 
 def test_the_strongest_keys_are_listed_for_each_query():
-    weights = np.array([[[0.75, 0.25, 0.0], [0.0, 0.5, 0.5]]], np.float32)
-    trace = Trace({"text": ["a", "b", "c"]}, {"blocks.0.attention.weights": weights})
+    weights = np.array([[[0.75, 0.25], [0.0, 1.0]]], np.float32)
+    trace = Trace({"text": ["a", "b"]}, {"blocks.0.attention.weights": weights})
     view = WeightsView(trace.layer("self"), None, 2)
     header, rows = view.table()
     assert header == ("token", "attends to", "") and rows[0] == ("a", "a 0.75", "b 0.25")

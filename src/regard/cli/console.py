@@ -82,12 +82,23 @@ def show(as_json: bool, values: Any, *parts: Shown) -> None:
         print_line(part) if isinstance(part, str) else print_table(*part)
 
 
+def use_it(operation: Any, path: object) -> str:
+    """Return the line that suggests the command of a model's operation."""
+    return f"Use it: regard {operation.name} {path} {operation.usage}"
+
+
 def print_records(records: Sequence[Any]) -> None:
     """Print dataclasses of one kind as a table: a column for each field, fractions with four decimals."""
     rows = [
         [f"{each:.4f}" if isinstance(each, float) else str(each) for each in vars(row).values()] for row in records
     ]
     print_table(list(vars(records[0])) if records else (), rows, right=[0])
+
+
+def print_styled(*parts: tuple[str, str]) -> None:
+    """Print a line of texts with their styles."""
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console.print(Text.assemble(*((printable(text), style) for text, style in parts)))
 
 
 def cell(text: str) -> Text:

@@ -11,7 +11,7 @@ Metric = Literal["cosine", "dot", "euclidean"]
 """cosine: cosine similarity; dot: dot product; euclidean: Euclidean distance."""
 
 
-class VectorRows(Settings):
+class LoadedWords(Settings):
     """The words that are loaded."""
 
     first: int | None = Field(None, ge=1)

@@ -1,5 +1,7 @@
 """Settings of studies: races, transfer studies, and taggers on frozen features."""
 
+from pathlib import Path
+
 from pydantic import Field
 
 from regard.config.settings import Settings
@@ -15,6 +17,20 @@ class RaceOptions(Settings):
     """Race the values of one setting: model.norm_order, or train.warmup=10,100."""
     budget: str | None = None
     """Budget of each model: 10m, 1h30m, 2000 steps, 5 epochs or 3M tokens (default: train.steps)."""
+
+
+class RaceFolder(Settings):
+    """The folder of a race."""
+
+    out: Path | None = None
+    """Race folder (default: races/RECIPE)."""
+
+
+class TransferFolder(Settings):
+    """The folder of a transfer study."""
+
+    out: Path | None = None
+    """Folder of the transfer study (default: transfers/DATA)."""
 
 
 class TransferOptions(Settings):

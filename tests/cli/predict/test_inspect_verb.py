@@ -103,6 +103,7 @@ def test_mistakes_are_told_in_a_sentence(quick_run, language):
     assert "head: 99 is out of range" in bad("inspect", quick_run.path, GERMAN, "--head", 99)
     assert "a translator has no logit lens" in bad("inspect", quick_run.path, GERMAN, "--logit-lens")
     assert "leave out the second" in bad("inspect", language, "Anna", "had")
+    assert "3 texts were given; give one, or two for a pair." in bad("inspect", language, "Anna", "had", "a")
     assert "leave out --out" in bad("inspect", language, "Anna", "--logit-lens", "--head", 1)
     assert "empty" in bad("inspect", quick_run.path, " ")
 

@@ -59,7 +59,7 @@ def test_a_language_model_is_converted_and_comes_back(tmp_path):
     )
     parameters = sum(each.numel() for each in AutoModelForCausalLM.from_pretrained(hf).parameters())
     assert good("import", hf, "--out", back) == (
-        f"{back}: {parameters:,} parameters, 330 tokens.\nUse it: regard generate {back} TEXT\n"
+        f"{back}: {parameters:,} parameters, 330 tokens.\nUse it: regard generate {back} PROMPT\n"
     )
     assert read_bundle(back).settings == read_bundle(tmp_path / "run").settings
     assert bad("convert", tmp_path / "run") == f"{hf}: it exists already; name a folder that does not."

@@ -17,7 +17,7 @@ def inspect(
     run: Run,
     texts: Annotated[
         list[str],
-        typer.Argument(metavar="TEXT [SECOND]", help="Text; then a translator's target, or a pair's second."),
+        typer.Argument(metavar="TEXT [SECOND]", help="Text; then a target, or the second of a pair."),
     ],
     given: Given = NOTHING,
     json: Json = False,
@@ -31,12 +31,10 @@ def inspect(
     from regard.inspection.views import WeightsView
 
     chosen = given.settings(InspectOptions)
-    if len(texts) > 2:
-        raise ConfigError(f"{len(texts)} texts were given; give one, or two for a pair.")
     if chosen.iterations is not None and len(texts) > 1:
         raise ConfigError("--iterations shows the decoding of a translation; leave out the target.")
     model = load_model(run, given)
-    view = _view(model, run, texts, chosen)
+    view = _view(model, run, _row(model, texts), chosen)
     if isinstance(view, WeightsView) and chosen.out is not None:
         count = len(view.layer.weights)
         view.layer.plot([*(range(count) if chosen.head is None and count > 1 else [chosen.head])], chosen.out)
@@ -48,7 +46,19 @@ def inspect(
         print_table(*view.table())
 
 
-def _view(model: Any, run: str, texts: list[str], chosen: InspectOptions) -> Any:
+def _row(model: Any, texts: list[str]) -> list[Any]:
+    """Return the fields of a row of the model; where the last one is a list, all further texts."""
+    from regard.config.schema import fields_of
+
+    last = next((each for each in fields_of(model.row) if each.name == model.inputs[-1]), None)
+    if last is not None and last.is_list:
+        return [texts[0], texts[1:]]
+    if len(texts) > 2:
+        raise ConfigError(f"{len(texts)} texts were given; give one, or two for a pair.")
+    return list(texts)
+
+
+def _view(model: Any, run: str, texts: list[Any], chosen: InspectOptions) -> Any:
     """Return the view of a forward pass, if the model supports it."""
     from regard.inspection.views import IterationsView, LensView, WeightsView
     from regard.pipelines.encoder import Encoder
@@ -62,7 +72,8 @@ def _view(model: Any, run: str, texts: list[str], chosen: InspectOptions) -> Any
     if chosen.logit_lens:
         if not isinstance(model, Encoder | Generator):
             raise ConfigError(f"{run}: {noun} has no logit lens; give a language model or BERT.")
-        return LensView(model.logit_lens(*texts, count=chosen.top), model.tokenizer.tokens)
+        texts_and_count: dict[str, Any] = dict(zip(("text", "second"), texts)) | {"count": chosen.top}
+        return LensView(model.logit_lens(**texts_and_count), model.tokenizer.tokens)
     if chosen.iterations is not None:
         if not isinstance(model, MaskPredictTranslator):
             raise ConfigError(f"{run}: only a mask-predict model decodes in iterations; leave out --iterations.")

@@ -61,7 +61,8 @@ def _rows(task: AnyTask, run: str, files: list[str], inputs: ScoredInputs) -> li
     from regard.data.sources.pairs import read_aligned
 
     if task not in OPERATIONS:
-        raise ConfigError(f"{run}: {task.wording.noun} predicts no text, so there is no probability; use evaluate.")
+        known = " nor ".join(each.wording.noun for each in OPERATIONS)
+        raise ConfigError(f"{run}: this is neither {known}, so texts have no probability; use regard evaluate.")
     takes_pairs = len(OPERATIONS[task].inputs) == 2
     if takes_pairs and len(files) != 2:
         raise ConfigError(f"{run}: this is {task.wording.noun}; give a source file and a target file.")

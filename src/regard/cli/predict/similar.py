@@ -76,7 +76,7 @@ def _check(texts: Sequence[str], given: Given, chosen: SimilarOptions, out: Path
 def _encoder(run: str, given: Given) -> Embeds:
     if not names_word_vectors(run):
         return load_text_encoder(run, given)
-    for name, value in given.values_of(("device", "precision")).items():
+    for name, value in given.values_of(("device", "threads", "precision", "pooling", "layer")).items():
         raise ConfigError(f"--{name} {value}: for text encoders, and {run} is a table of word vectors; leave it out.")
     return WordAverageEncoder(load_word_vectors(run))
 

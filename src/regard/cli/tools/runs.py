@@ -6,8 +6,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from regard.cli.options import Json
+from regard.cli.console import show
+from regard.cli.options import NOTHING, Given, Json, RunFolder, flags_of, options
 from regard.cli.verb import Verbs
+from regard.runs.settings import DeleteSettings
 
 
 class RunsGroup(TyperGroup):
@@ -31,16 +33,9 @@ def list_(
     json: Json = False,
 ) -> None:
     """List the runs in a folder, newest first: task, preset, score, parameters, size, age, state."""
-    from regard.cli.console import print_json, print_line, print_table
     from regard.runs.store.listing import list_runs
 
     summaries = list_runs(folder)
-    if json:
-        print_json(summaries)
-        return
-    if not summaries:
-        print_line(f"{folder}: there are no runs here yet.")
-        return
     rows = [
         (
             str(each.path),
@@ -55,29 +50,22 @@ def list_(
         for each in summaries
     ]
     header = ("run", "task", "preset", "score", "parameters", "size", "age", "state")
-    print_table(header, rows, right=(4, 5, 6))
-    for each in summaries:
-        if each.reason:
-            print_line(each.reason)
+    reasons = [each.reason for each in summaries if each.reason]
+    empty = f"{folder}: there are no runs here yet."
+    show(json, summaries, *([(header, rows, (4, 5, 6)), *reasons] if summaries else [empty]))
 
 
 @app.command("delete")
-def delete(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking for confirmation.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Delete a run even if another machine may still be training it.")
-    ] = False,
-    json: Json = False,
-) -> None:
+@options(*flags_of(DeleteSettings, shows_defaults=True))
+def delete(run: RunFolder, given: Given = NOTHING, json: Json = False) -> None:
     """Delete the folder of a run, and nothing else; a run in training is refused."""
-    from regard.cli.console import print_json, print_line
     from regard.errors import RunError
     from regard.runs.run import Run
     from regard.runs.store.listing import check_deletable, delete_run, summarize
 
-    check_deletable(Run(run), force)
-    if not yes:
+    chosen = given.settings(DeleteSettings)
+    check_deletable(Run(run), chosen.force)
+    if not chosen.yes:
         summary = summarize(Run(run))
         score = f", {summary.score.metric} {summary.score.value:.2f}" if summary.score else ""
         try:
@@ -88,11 +76,9 @@ def delete(
         if not is_confirmed:
             typer.echo("Nothing was deleted.", err=True)
             raise typer.Exit(1)
-    deleted = delete_run(run, force)
-    if json:
-        print_json({"deleted": deleted.path, "bytes": deleted.bytes})
-    else:
-        print_line(f"{run}: deleted, {size(deleted.bytes)} freed.")
+    deleted = delete_run(run, chosen.force)
+    plain = {"deleted": deleted.path, "bytes": deleted.bytes}
+    show(json, plain, f"{run}: deleted, {size(deleted.bytes)} freed.")
 
 
 def size(count: float) -> str:

@@ -12,7 +12,7 @@ from regard.cli.options import NOTHING, Flag, Given, Json, Quiet, flags_of, opti
 from regard.cli.verb import Verbs
 from regard.config.settings import Settings
 from regard.errors import ConfigError, DataError
-from regard.pipelines.word_settings import AnalogyOptions, MetricOptions, NeighborOptions, VectorRows
+from regard.pipelines.word_settings import AnalogyOptions, LoadedWords, MetricOptions, NeighborOptions
 from regard.tasks.word_vectors.settings import MapSettings
 
 app = Verbs(
@@ -33,7 +33,7 @@ def query(name: str, size: int | None, schema: type[Settings]) -> Callable[[Call
 
     def decorate(compute: Callable[..., Answers]) -> None:
         @app.command(name, help=compute.__doc__)
-        @options(*flags_of(schema, shows_defaults=True), QUERIES, *flags_of(VectorRows))
+        @options(*flags_of(schema, shows_defaults=True), QUERIES, *flags_of(LoadedWords))
         def verb(
             run: Vectors, words: Words = None, given: Given = NOTHING, quiet: Quiet = False, json: Json = False
         ) -> None:
@@ -80,7 +80,7 @@ def load(path: str, given: Given, quiet: bool) -> Any:
     """Return word vectors, the first rows alone if that was asked for."""
     from regard.pipelines.word_vectors import load_word_vectors
 
-    return load_word_vectors(path, given.settings(VectorRows).first, progress(quiet))
+    return load_word_vectors(path, given.settings(LoadedWords).first, progress(quiet))
 
 
 def _nearest(words: Any) -> Answers:
@@ -114,7 +114,7 @@ def _odd_one_out(vectors: Any, words: list[str], chosen: Settings) -> Answers:
 
 
 @app.command("map")
-@options(*flags_of(MapSettings, shows_defaults=True), *flags_of(VectorRows))
+@options(*flags_of(MapSettings, shows_defaults=True), *flags_of(LoadedWords))
 def map_(run: Vectors, words: Words = None, given: Given = NOTHING, quiet: Quiet = False, json: Json = False) -> None:
     """Plot word vectors in two dimensions: a PNG, and a self-contained HTML page with zoom and neighbors."""
     from regard.tasks.word_vectors.map import plot_map

@@ -104,6 +104,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             TranslateOptions,
             Translation,
             streams=True,
+            arguments="TEXT",
             more_options=(MaskPredictOptions,),
             views=(Listing("alternatives", "Next tokens to list after --prefix, each with its best translation."),),
             takes_blank=True,
