@@ -12,11 +12,9 @@ import pytest
 from commands import call, good
 from every_task import TASKS
 from regard.cli.options import Given
-from regard.cli.predict.inspect import inspect
 from regard.cli.run_options import COLUMNS, RUN_FLAGS, run_overrides
 from regard.cli.task_options import honored, owners
 from regard.errors import ConfigError, RegardError
-from regard.inspection.settings import InspectOptions
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.tasks.contract import find_task
 
@@ -254,9 +252,3 @@ def test_an_option_of_another_task_is_refused_with_the_models_it_is_for():
     with pytest.raises(ConfigError, match="--stride 4: for language models, and r is a classifier; leave it out."):
         honored(task, "r", Given(stride=4), schemas)
     assert honored(find_task("language-model"), "r", Given(stride=4, papers=False), schemas) == {"stride": 4}
-
-
-def test_the_views_of_an_inspection_exclude_each_other():
-    assert InspectOptions(head=1, out=Path("a.png")).top == 3 and callable(inspect)
-    with pytest.raises(ValueError, match="--logit-lens shows tokens, not weights"):
-        InspectOptions(logit_lens=True, head=0)

@@ -1,7 +1,9 @@
 """Views of a trace as tables and plain values."""
 
 import numpy as np
+import pytest
 
+from regard.inspection.settings import InspectOptions
 from regard.inspection.views import IterationsView, LensView, WeightsView
 from regard.nn.probes.trace import Trace
 
@@ -40,3 +42,17 @@ def test_the_logit_lens_has_a_column_per_block():
     view = LensView(Trace(tokens, arrays), lambda ids: [str(each) for each in ids])
     assert view.table() == (("token", "block 0", "block 1"), [("t0", "a 0.50", "c 0.50"), ("t1", "b 0.25", "d 0.25")])
     assert view.to_dict()["blocks"][1][0] == [{"token": "2", "probability": 0.5}, {"token": "9", "probability": 0.1}]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"logit_lens": True, "head": 0}, "--logit-lens shows tokens, not weights"),
+        ({"iterations": 2, "attention": "cross"}, "--iterations shows tokens, not weights"),
+        ({"iterations": 2, "top": 1}, "--iterations shows the decoding of a translation"),
+        ({"top": 2, "out": "a.png"}, "--top is for lists, and --out plots all weights"),
+    ],
+)
+def test_options_of_other_views_are_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        InspectOptions(**options)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.cli.console import print_json, print_line, write
 from regard.errors import ConfigError
@@ -51,29 +51,9 @@ def write_results(table: "ResultTable", out: Path | None, is_json: bool) -> None
         type(results[0]).write(out, results)
         _report(out, len(results))
     elif is_json or (out is not None and out.suffix.lower() in RECORDS):
-        write_records(table.records(), out)
+        _write(table.as_lines(), len(table.results), out)
     else:
-        write_cells(table.cells(), out)
-
-
-def write_cells(cells: Sequence[Sequence[str]], out: Path | None) -> None:
-    """Write a table, its header first, as CSV to a file or standard output."""
-    import csv
-    import io
-
-    text = io.StringIO()
-    if out is not None and out.suffix.lower() == ".tsv":  # no quoting in a .tsv: separators become spaces
-        text.writelines("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in cells)
-    else:
-        csv.writer(text, lineterminator="\n").writerows(cells)
-    _write(text.getvalue(), len(cells) - 1, out)
-
-
-def write_records(records: Sequence[dict[str, Any]], out: Path | None) -> None:
-    """Write a table as JSON lines to a file or standard output."""
-    from json import dumps
-
-    _write("".join(dumps(row, ensure_ascii=False) + "\n" for row in records), len(records), out)
+        _write(table.as_text(out is not None and out.suffix.lower() == ".tsv"), len(table.results), out)
 
 
 def _write(text: str, rows: int, out: Path | None) -> None:

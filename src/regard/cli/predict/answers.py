@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.console import print_json, print_records, write
-from regard.cli.inputs import ENDINGS, Fields, RowFormat, has_suffix
+from regard.cli.inputs import ENDINGS, has_suffix, rows_of
 from regard.cli.options import Given
 from regard.cli.tables import print_results, write_results
 from regard.config.schema import fields_of
+from regard.pipelines.row_format import Fields, RowFormat
 from regard.progress import Progress
 from regard.tasks.declarations import Listing, Operation
 
@@ -85,7 +86,7 @@ class Call:
             yield self.pipeline.read_rows(str(file), self.columns, self.reporter)
             return
         shared = self.shared
-        for rows in self.format.rows(inputs, file):
+        for rows in rows_of(self.format, inputs, file):
             yield [None if row is None else row | shared for row in rows]
 
     def _streams(self, options: Any, rows: list[Any], out: Path | None) -> bool:

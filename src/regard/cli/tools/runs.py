@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 from regard.cli.console import show
 from regard.cli.options import NOTHING, Given, Json, RunFolder, flags_of, options
 from regard.cli.verb import Verbs
+from regard.progress import size_words
 from regard.runs.settings import DeleteSettings
 
 
@@ -36,23 +37,14 @@ def list_(
     from regard.runs.store.listing import list_runs
 
     summaries = list_runs(folder)
-    rows = [
-        (
-            str(each.path),
-            each.task or "",
-            each.preset or "",
-            f"{each.score.metric} {each.score.value:.2f} on {each.score.set}" if each.score else "",
-            f"{each.parameters:,}" if each.parameters is not None else "",
-            size(each.bytes),
-            age(each.age_seconds) if each.age_seconds is not None else "",
-            each.state,
-        )
-        for each in summaries
-    ]
     header = ("run", "task", "preset", "score", "parameters", "size", "age", "state")
     reasons = [each.reason for each in summaries if each.reason]
     empty = f"{folder}: there are no runs here yet."
-    show(json, summaries, *([(header, rows, (4, 5, 6)), *reasons] if summaries else [empty]))
+    show(
+        json,
+        summaries,
+        *([(header, [each.cells() for each in summaries], (4, 5, 6)), *reasons] if summaries else [empty]),
+    )
 
 
 @app.command("delete")
@@ -69,7 +61,7 @@ def delete(run: RunFolder, given: Given = NOTHING, json: Json = False) -> None:
         summary = summarize(Run(run))
         score = f", {summary.score.metric} {summary.score.value:.2f}" if summary.score else ""
         try:
-            question = f"Delete {run} ({summary.task}, {summary.state}{score}, {size(summary.bytes)})?"
+            question = f"Delete {run} ({summary.task}, {summary.state}{score}, {size_words(summary.bytes)})?"
             is_confirmed = typer.confirm(question, err=True)
         except (typer.Abort, RuntimeError, ValueError):  # standard input may be closed
             raise RunError(f"{run}: not confirmed, so nothing was deleted; --yes deletes without asking.") from None
@@ -78,21 +70,4 @@ def delete(run: RunFolder, given: Given = NOTHING, json: Json = False) -> None:
             raise typer.Exit(1)
     deleted = delete_run(run, chosen.force)
     plain = {"deleted": deleted.path, "bytes": deleted.bytes}
-    show(json, plain, f"{run}: deleted, {size(deleted.bytes)} freed.")
-
-
-def size(count: float) -> str:
-    """Return a number of bytes in its largest unit (powers of 1000)."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if count >= 10 or unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
-
-
-def age(seconds: float) -> str:
-    """Return a time span in its largest unit, rounded down."""
-    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
-        if seconds >= length:
-            return f"{int(seconds // length)} {unit}"
-    return f"{int(max(seconds, 0))} s"
+    show(json, plain, f"{run}: deleted, {size_words(deleted.bytes)} freed.")

@@ -38,7 +38,7 @@ def quickstart(given: Given = NOTHING, quiet: Quiet = False) -> None:
         print_run(done, False)
     print_line()
     translator = load(out, given["device"] or "auto")
-    for translation in translator(SENTENCES):
+    for translation in translator(list(SENTENCES)):
         print_line(f"{translation.source}\n  → {translation.text}")
     print_line(f"""
 Next steps
