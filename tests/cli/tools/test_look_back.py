@@ -120,3 +120,10 @@ def test_ages_are_written_in_their_largest_unit(seconds, text):
     from regard.progress import age_words as age
 
     assert age(seconds) == text
+
+
+def test_a_folder_that_is_no_command_is_listed(tmp_path, capsys):
+    from regard.cli.tools.runs import list_
+
+    list_(tmp_path)
+    assert capsys.readouterr().out == good("runs", tmp_path) == f"{tmp_path}: there are no runs here yet.\n"

@@ -1,8 +1,8 @@
 """`regard vectors`: queries to the word vectors of a run or of a word2vec or GloVe file, and maps of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from regard.config.settings import Settings
 from regard.errors import ConfigError, DataError
 from regard.pipelines.word_settings import AnalogyOptions, LoadedWords, MetricOptions, NeighborOptions
 from regard.tasks.word_vectors.settings import MapSettings
+
+if TYPE_CHECKING:
+    from regard.pipelines.word_vectors import Neighbor, WordVectors
 
 app = Verbs(
     help="Query word vectors: neighbors, similarity, analogies, outliers, maps.",
@@ -76,38 +79,40 @@ def queries(
         yield where, each
 
 
-def load(path: str, given: Given, quiet: bool) -> Any:
+def load(path: str, given: Given, quiet: bool) -> "WordVectors":
     """Return word vectors, the first rows alone if that was asked for."""
     from regard.pipelines.word_vectors import load_word_vectors
 
     return load_word_vectors(path, given.settings(LoadedWords).first, progress(quiet))
 
 
-def _nearest(words: Any) -> Answers:
+def _nearest(words: "Sequence[Neighbor]") -> Answers:
     return {"nearest": words}, [f"{each.word}\t{each.value:.4f}" for each in words]
 
 
 @query("neighbors", 1, NeighborOptions)
-def _neighbors(vectors: Any, words: list[str], chosen: NeighborOptions) -> Answers:
+def _neighbors(vectors: "WordVectors", words: list[str], chosen: NeighborOptions) -> Answers:
     """List the nearest neighbors of each word, nearest first."""
-    return _nearest(vectors.neighbors(*words, chosen.top, chosen.metric, chosen.exclude))
+    return _nearest(vectors.neighbors(words[0], chosen.top, chosen.metric, chosen.exclude))
 
 
 @query("similarity", 2, MetricOptions)
-def _similarity(vectors: Any, words: list[str], chosen: MetricOptions) -> Answers:
+def _similarity(vectors: "WordVectors", words: list[str], chosen: MetricOptions) -> Answers:
     """Compute the similarity (cosine, dot) or distance (euclidean) of two words."""
-    value = vectors.similarity(*words, chosen.metric)
+    one, other = words
+    value = vectors.similarity(one, other, chosen.metric)
     return {"metric": chosen.metric, "value": value}, [f"{value:.4f}"]
 
 
 @query("analogy", 3, AnalogyOptions)
-def _analogy(vectors: Any, words: list[str], chosen: AnalogyOptions) -> Answers:
+def _analogy(vectors: "WordVectors", words: list[str], chosen: AnalogyOptions) -> Answers:
     """Solve an analogy: `man woman king` (man is to woman as king is to ...) gives queen."""
-    return _nearest(vectors.analogy(*words, chosen.top, chosen.metric, chosen.exclude))
+    a, b, c = words
+    return _nearest(vectors.analogy(a, b, c, chosen.top, chosen.metric, chosen.exclude))
 
 
 @query("odd-one-out", None, Settings)
-def _odd_one_out(vectors: Any, words: list[str], chosen: Settings) -> Answers:
+def _odd_one_out(vectors: "WordVectors", words: list[str], chosen: Settings) -> Answers:
     """Find the outlier: the word with the lowest similarity to the others."""
     outlier, values = vectors.odd_one_out(words)
     return {"odd": outlier, "values": values}, [outlier]
