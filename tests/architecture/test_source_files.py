@@ -8,7 +8,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "regard"
 
 OWNERS = {
     "typer": ["cli"],
-    "rich": ["cli", "reporting/bars.py"],
+    "rich": ["cli", "reporting/bars.py", "reporting/live.py"],
     "tokenizers": ["text"],
     "sacrebleu": ["metrics"],
     "sklearn": ["metrics", "tasks/word_vectors/map.py"],

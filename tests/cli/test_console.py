@@ -1,14 +1,13 @@
 import sys
 from io import StringIO
-from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 from nasty import NASTY
 from regard.cli import console
-from regard.cli.verbs.race import LiveTable
 from regard.reporting.bars import BarProgress, LineProgress
+from regard.reporting.live import LiveTable
 
 
 class Terminal(StringIO):
@@ -33,19 +32,7 @@ def test_what_a_terminal_is_shown_is_neither_markup_nor_a_command(text, monkeypa
     if "[bold]" in text:
         assert shown.count("[bold]red[/bold] [/]") >= 5
     table = LiveTable(Console(file=out, force_terminal=True, width=300))
-    table.standings = [
-        SimpleNamespace(
-            name=text,
-            state="training",
-            step=1,
-            steps=2,
-            score_name=text,
-            loss=None,
-            score=None,
-            tokens_per_second=None,
-            seconds=None,
-        )
-    ]
+    table.show((text, "value"), [(text, "1")], text)
     table.doing = text
     table.console.print(table.render())
 

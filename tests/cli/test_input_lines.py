@@ -7,6 +7,7 @@ import pytest
 
 from regard.cli import inputs
 from regard.errors import DataError
+from regard.pipelines.row_format import RowFormat
 
 
 class Stdin(io.TextIOWrapper):
@@ -50,24 +51,14 @@ def test_a_closed_standard_input_is_reported(monkeypatch):
 
 def test_a_row_is_a_line_or_its_fields_in_turn(tmp_path, monkeypatch):
     monkeypatch.setattr(inputs, "CHUNK", 2)
-    pair, text = inputs.RowFormat(("one", "other")), inputs.RowFormat(("text",))
+    pair, text = RowFormat(("one", "other")), RowFormat(("text",))
     (tmp_path / "a.txt").write_text("a\tb\n\nc\td\n")
-    (first, second) = pair.rows(None, tmp_path / "a.txt")
+    (first, second) = inputs.rows_of(pair, None, tmp_path / "a.txt")
     assert first == [{"one": "a", "other": "b"}, None] and second == [{"one": "c", "other": "d"}]
-    assert next(text.rows(None, tmp_path / "a.txt")) == [{"text": "a\tb"}, None]
-    assert list(pair.rows(["a", "b", " ", ""], None)) == [first]
+    assert next(inputs.rows_of(text, None, tmp_path / "a.txt")) == [{"text": "a\tb"}, None]
+    assert list(inputs.rows_of(pair, ["a", "b", " ", ""], None)) == [first]
     (tmp_path / "a.txt").write_text("a\tb\n\nc\n")
     with pytest.raises(DataError, match="line 3: put one and other on a line, separated by tabs."):
-        list(pair.rows(None, tmp_path / "a.txt"))
+        list(inputs.rows_of(pair, None, tmp_path / "a.txt"))
     with pytest.raises(DataError, match="3 texts were given, but a row of this model has one and other; give all of"):
-        list(pair.rows(["a", "b", "c"], None))
-
-
-def test_the_last_field_of_an_open_row_has_all_further_values():
-    row = inputs.RowFormat(("context", "choices"), is_open=True)
-    expected = {"context": "c", "choices": ["a", "b"]}
-    assert row.of_line("c\ta\tb", 1) == row.of_arguments(["c", "a", "b"])[0] == expected
-    with pytest.raises(
-        DataError, match="1 text was given, but a row of this model has context and choices; give all"
-    ):
-        row.of_arguments(["c"])
+        list(inputs.rows_of(pair, ["a", "b", "c"], None))

@@ -14,6 +14,6 @@ def test_options_that_were_given_reach_the_loader(monkeypatch):
 
 
 def test_the_flags_of_loading_have_the_defaults_of_their_settings():
-    flags = {flag.name: flag for flag in (*loading.LOADING, *loading.ENSEMBLE, *loading.QUANTIZE)}
+    flags = {flag.name: flag for flag in loading.loading_flags({"ensemble", "quantize"})}
     assert list(flags) == ["device", "threads", "precision", "ensemble", "quantize"]
     assert flags["precision"].default == "fp32" and flags["quantize"].default == "none"

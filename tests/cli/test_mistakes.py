@@ -171,7 +171,7 @@ def test_mistakes_with_a_run(quick_run):
         f"{quick_run.path}: there is a run here already (finished); resume it with --resume"
     )
     assert bad("translate", quick_run.path, "Ja.", "--n-best", "9") == (
-        "--n-best 9 is more than the 5 beams; raise --beam-size."
+        "n_best: 9 is more than beam_size 5; raise that."
     )
     assert bad("translate", quick_run.path, stdin=b"gut\nsch\xf6n\n") == (
         "standard input: line 2 is not UTF-8 (byte 0xf6)."

@@ -8,8 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from regard.cli.inputs import has_suffix
-from regard.cli.tables import check_out, print_results, write_cells, write_records, write_results
+from regard.cli.tables import check_out, print_results, write_results
 from regard.errors import ConfigError
+from regard.pipelines.result_tables import ResultTable
+from regard.pipelines.text_tables import TextTable
 
 CELLS = [["id", "text"], ["1", 'a "b", c'], ["2", "x\ty\nz"]]
 
@@ -22,22 +24,34 @@ def test_a_table_is_recognized_by_its_suffix(name, expected):
     assert has_suffix(Path(name)) is expected and not has_suffix(None)
 
 
+class Table(ResultTable):
+    """A table whose cells are at hand."""
+
+    def cells(self):
+        return CELLS
+
+    def records(self):
+        return [{"text": "größer\n", "label": None}, {"text": "b", "label": 1}]
+
+
+TABLE = Table(TextTable([], [], [], []), [None, None])
+
+
 def test_cells_survive_csv_and_lose_only_separators_in_tsv(tmp_path, capsys):
-    write_cells(CELLS, tmp_path / "a.csv")
+    write_results(TABLE, tmp_path / "a.csv", False)
     with (tmp_path / "a.csv").open(newline="") as file:
         assert list(csv.reader(file)) == CELLS
-    write_cells(CELLS, tmp_path / "a.tsv")
+    write_results(TABLE, tmp_path / "a.tsv", False)
     assert (tmp_path / "a.tsv").read_text() == 'id\ttext\n1\ta "b", c\n2\tx y z\n'
     assert capsys.readouterr().out == f"{tmp_path / 'a.csv'}: 2 rows.\n{tmp_path / 'a.tsv'}: 2 rows.\n"
-    write_cells(CELLS[:2], None)
-    assert capsys.readouterr().out == 'id,text\n1,"a ""b"", c"\n'
+    write_results(TABLE, None, False)
+    assert capsys.readouterr().out.startswith('id,text\n1,"a ""b"", c"\n')
 
 
-def test_records_are_one_json_object_per_line(tmp_path, capsys):
-    records = [{"text": "größer\n", "label": None}, {"text": "b", "label": 1}]
-    write_records(records, None)
+def test_records_are_one_json_object_per_line(capsys):
+    write_results(TABLE, None, True)
     lines = capsys.readouterr().out.splitlines()
-    assert [json.loads(line) for line in lines] == records and "größer" in lines[0]
+    assert [json.loads(line) for line in lines] == TABLE.records() and "größer" in lines[0]
 
 
 def test_an_output_that_cannot_be_written_is_refused(tmp_path):
@@ -58,7 +72,7 @@ def test_an_output_that_cannot_be_written_is_refused(tmp_path):
     [("a.csv", False, "x\n1\n"), ("a.csv", True, '{"x": 1}\n'), ("a.jsonl", False, '{"x": 1}\n')],
 )
 def test_a_table_is_json_lines_if_the_flag_or_the_suffix_is(name, json, text, tmp_path):
-    table = SimpleNamespace(records=lambda: [{"x": 1}], cells=lambda: [["x"], ["1"]], results=[None])
+    table = SimpleNamespace(as_lines=lambda: '{"x": 1}\n', as_text=lambda has_tabs: "x\n1\n", results=[None])
     write_results(table, tmp_path / name, json)
     assert (tmp_path / name).read_text() == text
 
@@ -71,11 +85,15 @@ def test_results_may_write_files_of_their_own_and_have_numbered_lines(tmp_path, 
         def write(cls, path, results):
             path.write_text(" ".join(each.text for each in results))
 
+        def numbered(self, number):
+            return [f"{number}\t{line}" if number else line for line in self.lines()]
+
     own = [Own(text="a", lines=lambda: ["a", "b"], to_dict=dict), None, Own(text="c", lines=lambda: ["c"])]
+    plain, numbered = (SimpleNamespace(is_numbered=each, is_block=False) for each in (False, True))
     check_out(tmp_path / "a.own", Own.files)
     write_results(SimpleNamespace(results=own), tmp_path / "a.own", False)
     assert (tmp_path / "a.own").read_text() == "a c" and capsys.readouterr().out.endswith("a.own: 2 rows.\n")
-    print_results(own, False)
-    print_results(own, False, is_numbered=True, first=7)
-    print_results(own[:2], True)
+    print_results(plain, own, False)
+    print_results(numbered, own, False, 7)
+    print_results(plain, own[:2], True)
     assert capsys.readouterr().out == "a\nb\n\nc\n" + "7\ta\n7\tb\n9\tc\n" + "{}\nnull\n"

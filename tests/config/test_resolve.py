@@ -159,3 +159,12 @@ def test_dotted_names_and_tables_may_be_mixed():
 
 def test_setting_names_reach_inside():
     assert {"name", "model", "model.heads", "model.betas"} <= set(setting_names(Outer))
+
+
+def test_an_unknown_key_of_settings_without_any_is_to_be_left_out():
+    with pytest.raises(ConfigError) as error:
+        resolve(Settings, [Layer("the call", {"top": 3})])
+    assert (
+        str(error.value)
+        == "top: unknown setting, given as 3 (from the call); there are no settings here, so leave it out."
+    )

@@ -53,7 +53,14 @@ def read(generator):
 
 def job(generator, files, out, shard="1/1", **request):
     return BatchJob(
-        generator, generator.options(), files, out, read(generator), {"model": "abc"} | request, Shard.parse(shard), 4
+        generator,
+        generator.options(),
+        files,
+        out,
+        read(generator),
+        {"model": "abc"} | request,
+        Shard.parse(shard),
+        4,
     )
 
 

@@ -67,6 +67,40 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Seq
     Console(highlight=False).print(table)
 
 
+Shown = (
+    str | tuple[Sequence[str], Sequence[Sequence[str]]] | tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]
+)
+"""A line, or a table: header, rows, and the columns that are aligned to the right."""
+
+
+def show(as_json: bool, values: Any, *parts: Shown) -> None:
+    """Print values as JSON, or the lines and tables that show them."""
+    if as_json:
+        print_json(values)
+        return
+    for part in parts:
+        print_line(part) if isinstance(part, str) else print_table(*part)
+
+
+def use_it(operation: Any, path: object) -> str:
+    """Return the line that suggests the command of a model's operation."""
+    return f"Use it: regard {operation.name} {path} {operation.usage}"
+
+
+def print_records(records: Sequence[Any]) -> None:
+    """Print dataclasses of one kind as a table: a column for each field, fractions with four decimals."""
+    rows = [
+        [f"{each:.4f}" if isinstance(each, float) else str(each) for each in vars(row).values()] for row in records
+    ]
+    print_table(list(vars(records[0])) if records else (), rows, right=[0])
+
+
+def print_styled(*parts: tuple[str, str]) -> None:
+    """Print a line of texts with their styles."""
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console.print(Text.assemble(*((printable(text), style) for text, style in parts)))
+
+
 def cell(text: str) -> Text:
     """Return a cell of a terminal table: one line of plain text, without markup."""
     return Text(one_line(text))

@@ -2,16 +2,14 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from regard.pipelines.row_format import Fields, RowFormat
 
 CHUNK = 512
 """Lines read ahead: enough to batch by length, few enough that a pipe is answered soon."""
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 """Suffixes of tables."""
-
-Fields = dict[str, object]
-"""The fields of a row by name."""
 
 
 def has_suffix(file: Path | None, suffixes: Sequence[str] = ENDINGS) -> bool:
@@ -49,50 +47,12 @@ def standard_input() -> Iterator[list[str]]:
         yield chunk
 
 
-@dataclass(frozen=True)
-class RowFormat:
-    """The fields of a row, in order; a row may have more values for the last one."""
-
-    names: tuple[str, ...]
-    is_open: bool = False
-
-    @property
-    def words(self) -> str:
-        """The names in words."""
-        return " and ".join(self.names)
-
-    def rows(self, words: Sequence[str] | None, file: Path | None) -> Iterator[list[Fields | None]]:
-        """Yield chunks of rows: of the arguments, or one per line, its fields separated by tabs; None: blank."""
-        if words:
-            yield self.of_arguments(words)
-            return
-        first = 1
-        for chunk in chunks(None, file):
-            yield [self.of_line(line, number) for number, line in enumerate(chunk, first)]
-            first += len(chunk)
-
-    def of_arguments(self, words: Sequence[str]) -> list[Fields | None]:
-        """Return the rows of arguments, which hold the fields of one row after the other."""
-        from regard.errors import DataError
-
-        size = len(words) if self.is_open else len(self.names)
-        if len(words) % size or len(words) < len(self.names):
-            count = "1 text was" if len(words) == 1 else f"{len(words)} texts were"
-            raise DataError(f"{count} given, but a row of this model has {self.words}; give all of them.")
-        return [self._row(words[start : start + size]) for start in range(0, len(words), size)]
-
-    def of_line(self, line: str, number: int) -> Fields | None:
-        """Return the row of a line; None: a blank line."""
-        from regard.errors import DataError
-
-        fields = [line] if len(self.names) == 1 and not self.is_open else line.split("\t")
-        if line.strip() and (len(fields) < len(self.names) or (len(fields) > len(self.names) and not self.is_open)):
-            raise DataError(f"line {number:,}: put {self.words} on a line, separated by tabs.")
-        return self._row(fields)
-
-    def _row(self, values: Sequence[str]) -> Fields | None:
-        if not "".join(values).strip():
-            return None
-        last = len(self.names) - 1
-        rest: list[object] = [list(values[last:])] if self.is_open else list(values[last:])
-        return dict(zip(self.names, [*values[:last], *rest], strict=True))
+def rows_of(form: RowFormat, words: Sequence[str] | None, file: Path | None) -> Iterator[list[Fields | None]]:
+    """Yield chunks of rows: of the arguments, or one per line, its fields separated by tabs; None: blank."""
+    if words:
+        yield form.of_arguments(words)
+        return
+    first = 1
+    for chunk in chunks(None, file):
+        yield [form.of_line(line, number) for number, line in enumerate(chunk, first)]
+        first += len(chunk)

@@ -1,10 +1,9 @@
 """The output of a run when it ends, of evaluations, comparisons and plans."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from regard.cli.console import print_json, print_line, print_table
-from regard.metrics.comparison import ComparedMetric, Comparison
+from regard.metrics.comparison import Comparison
 from regard.progress import duration
 from regard.runs.planning.plan import Plan
 from regard.runs.run import Run
@@ -51,24 +50,11 @@ def print_comparison(comparison: Comparison) -> None:
     """Print two systems side by side, and under the table the verdict."""
     print_line()
     print_line(f"{comparison.set}: {comparison.first} against {comparison.second}")
-    rows = [
-        (
-            each.metric.label,
-            _with_interval(each.metric, each.first, each.first_interval),
-            _with_interval(each.metric, each.second, each.second_interval),
-            _with_interval(each.metric, each.value, each.interval),
-            f"{each.p:.4f}",
-        )
-        for each in comparison.differences
-    ]
-    print_table(("metric", "first [95 %]", "second [95 %]", "difference [95 %]", "p"), rows, right=range(1, 5))
+    header, rows = comparison.table()
+    print_table(header, rows, right=range(1, 5))
     for sentence in comparison.words():
         print_line(sentence)
     print_line(f"Paired bootstrap, two-sided, {comparison.resamples:,} resamples, seed {comparison.seed}.")
-
-
-def _with_interval(metric: ComparedMetric, value: float, interval: Sequence[float]) -> str:
-    return f"{value:{metric.format}} [{interval[0]:{metric.format}}, {interval[1]:{metric.format}}]"
 
 
 def print_plan(plan: Plan, as_json: bool) -> None:
@@ -76,16 +62,4 @@ def print_plan(plan: Plan, as_json: bool) -> None:
     if as_json:
         print_json(plan.to_dict())
         return
-    values = plan.to_dict()
-    if (seconds := values.pop("seconds")) is not None:
-        values["training time"] = f"about {duration(seconds)}, without validation"
-    rows = [(name.replace("_", " "), _shown(value)) for name, value in values.items()]
-    print_table(("what", "value"), rows)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_shown(each)}" for name, each in value.items()) or "none"
-    if value is None:
-        return "–"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    print_table(("what", "value"), plan.rows())

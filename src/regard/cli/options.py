@@ -25,6 +25,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress an
 Run = Annotated[
     str, typer.Argument(metavar="RUN", help="Folder of a run or checkpoint, or hf:DIR (a Hugging Face folder).")
 ]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 Recipe = Annotated[
     str, typer.Argument(metavar="RECIPE", help="Recipe name (see `regard recipes`), TOML file, or task.")
 ]
@@ -35,73 +36,7 @@ Inputs = Annotated[list[str] | None, typer.Argument(metavar="[INPUT]...", help="
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what exists.")]
 TableOut = Annotated[Path | None, typer.Option(help="Output table: .csv, .tsv or .jsonl (default: standard output).")]
 
-Device = Annotated[str | None, typer.Option(help="Device: auto, cpu, cuda, cuda:N or mps (default: auto).")]
-Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads (default: one per core).")]
-TextColumn = Annotated[
-    list[str] | None,
-    typer.Option(help="Text column of labeled data: its name, index from 0, or JSON field; twice for text pairs."),
-]
-TextColumns = Annotated[
-    list[str] | None,
-    typer.Option(help="Text column of an input table: its name, or index from 0; twice for text pairs."),
-]
-TextFile = Annotated[
-    Path | None,
-    typer.Option("--file", "-f", help="Input file: lines of text, or a .csv, .tsv, .jsonl or .json table."),
-]
-LabelColumn = Annotated[
-    str | None,
-    typer.Option(help="Column of the label, number, tag or answer: its name, index from 0, or JSON field."),
-]
-LARGEST_SEED = 2**32 - 1
-BeamSize = Annotated[
-    int | None, typer.Option(min=1, help="Beam size; 1 is greedy decoding (default: the run's setting).")
-]
-SAMPLING, CONSTRAINTS = "Sampling", "Constraints"
-TopK = Annotated[
-    int | None, typer.Option(rich_help_panel=SAMPLING, help="Sample from the k most probable tokens (top-k).")
-]
-TopP = Annotated[
-    float | None,
-    typer.Option(
-        rich_help_panel=SAMPLING,
-        help="Sample from the smallest set of tokens with this cumulative probability (top-p, nucleus sampling).",
-    ),
-]
-NoRepeatNgram = Annotated[
-    int | None,
-    typer.Option(rich_help_panel=CONSTRAINTS, help="Block repeated n-grams of this many tokens (0: no blocking)."),
-]
-Iterations = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        rich_help_panel="Mask-predict models",
-        help="Decoding iterations over the whole output (default: the run's setting).",
-    ),
-]
-Ensemble = Annotated[
-    list[str] | None,
-    typer.Option(help="Run to ensemble with, by the mean of token probabilities; repeatable."),
-]
-Precision = Annotated[str, typer.Option(help="Arithmetic: fp32, or bf16 (faster on a GPU, nearly identical output).")]
-Quantize = Annotated[
-    str,
-    typer.Option(
-        help="Weights of a language model on a CPU: none, or int8 (faster; its perplexity cost is printed)."
-    ),
-]
-Pooling = Annotated[
-    str | None,
-    typer.Option(
-        help="Pooling of token vectors: cls (the first token), mean or max (default: the model's own, else mean)."
-    ),
-]
-Layer = Annotated[
-    int, typer.Option(help="Layer index: 0 for the embeddings, 1 for the first block, -1 for the last.")
-]
-
-LETTERS = {"top": "-k", "count": "-n"}
+LETTERS = {"top": "-k", "count": "-n", "yes": "-y"}
 """Short forms of options."""
 
 PLAIN = (int, float, str, bool, Path)
@@ -189,7 +124,7 @@ def flags_of(
             name,
             fields[name].type,
             fields[name].doc,
-            panel,
+            panel or fields[name].group or None,
             LETTERS.get(name),
             fields[name].default if shows_defaults and not fields[name].is_required else None,
             fields[name].is_required and not is_layered,

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.cli.console import print_json, print_line, write
 from regard.errors import ConfigError
@@ -31,18 +31,16 @@ def check_out(out: Path | None, more: Sequence[str] = ()) -> None:
 
 
 def print_results(
-    results: Iterable["Result | None"], is_json: bool, is_numbered: bool = False, first: int | None = None
+    kind: "type[Result]", results: Iterable["Result | None"], is_json: bool, first: int | None = None
 ) -> None:
-    """Print each result: a line of JSON, or its lines, numbered from `first` if they are of that kind."""
-    for number, result in enumerate(results, first or 0):
+    """Print each result of a kind: a line of JSON, or its text; `first` is the number of the first row."""
+    from regard.pipelines.result_tables import result_text
+
+    for offset, result in enumerate(results):
         if is_json:
             print_json(result and result.to_dict(), indent=None)
-        elif result is not None:
-            prefix = f"{number}\t" if is_numbered and first is not None else ""
-            for line in result.lines():
-                print_line(prefix + line)
-        elif not is_numbered:
-            print_line()
+        else:
+            write(result_text(kind, result, None if first is None else first + offset))
     sys.stdout.flush()
 
 
@@ -53,29 +51,9 @@ def write_results(table: "ResultTable", out: Path | None, is_json: bool) -> None
         type(results[0]).write(out, results)
         _report(out, len(results))
     elif is_json or (out is not None and out.suffix.lower() in RECORDS):
-        write_records(table.records(), out)
+        _write(table.as_lines(), len(table.results), out)
     else:
-        write_cells(table.cells(), out)
-
-
-def write_cells(cells: Sequence[Sequence[str]], out: Path | None) -> None:
-    """Write a table, its header first, as CSV to a file or standard output."""
-    import csv
-    import io
-
-    text = io.StringIO()
-    if out is not None and out.suffix.lower() == ".tsv":  # no quoting in a .tsv: separators become spaces
-        text.writelines("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in cells)
-    else:
-        csv.writer(text, lineterminator="\n").writerows(cells)
-    _write(text.getvalue(), len(cells) - 1, out)
-
-
-def write_records(records: Sequence[dict[str, Any]], out: Path | None) -> None:
-    """Write a table as JSON lines to a file or standard output."""
-    from json import dumps
-
-    _write("".join(dumps(row, ensure_ascii=False) + "\n" for row in records), len(records), out)
+        _write(table.as_text(out is not None and out.suffix.lower() == ".tsv"), len(table.results), out)
 
 
 def _write(text: str, rows: int, out: Path | None) -> None:

@@ -119,9 +119,12 @@ class ListedGroup(TyperGroup):
 
 @cache
 def _command(name: str, origin: str, summary: str) -> object:
-    """Return the command at `module:attribute`: a function, an app of several, or a task's operation of that name."""
-    module, _, attribute = origin.partition(":")
-    target = getattr(import_module(module), attribute)
+    """Return the command at an origin of `PANELS`: a function, an app of several, or a task's operation."""
+    place, _, attribute = origin.partition(":")
+    module = f"regard.{place}.task" if place.startswith("tasks.") else f"regard.cli.{place}"
+    target = getattr(
+        import_module(module), "TASK" if place.startswith("tasks.") else attribute or name.replace("-", "_")
+    )
     return _of_operation(name, target, summary) if hasattr(target, "operations") else _made(name, target)
 
 

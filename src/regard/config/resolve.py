@@ -170,7 +170,7 @@ def _starts_with_setting(reason: str) -> bool:
 
 
 def suggestion(name: str, schema: type[Settings]) -> str:
-    """Return the closest valid name, or the list of valid names in the same group."""
+    """Return the closest valid name, or the list of valid names in the same group, if it has any."""
     names = list(setting_names(schema))
     group, _, last = name.rpartition(".")
     beside = [name for name in names if name.rpartition(".")[0] == group]
@@ -180,4 +180,6 @@ def suggestion(name: str, schema: type[Settings]) -> str:
         near = difflib.get_close_matches(last, by_last, n=1, cutoff=cutoff)
         if near:
             return f"did you mean {by_last[near[0]]}?"
+    if not beside:
+        return "there are no settings here, so leave it out."
     return f"choose from {', '.join(name.rpartition('.')[2] for name in beside)}."

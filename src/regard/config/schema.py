@@ -1,7 +1,7 @@
 """Fields of settings, rows and results: name, type, description, default and bounds, whatever class declares them."""
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
 from types import NoneType, UnionType
@@ -46,11 +46,18 @@ class FieldSpec:
     default: object = REQUIRED
     bounds: tuple[tuple[str, float], ...] = ()
     """Bounds of the whole value, such as ("ge", 1); those of a union's members stay in `type`."""
+    group: str = ""
+    """The heading under which forms and help show it."""
 
     @property
     def is_required(self) -> bool:
         """True if the field has no default."""
         return self.default is REQUIRED
+
+    @property
+    def is_list(self) -> bool:
+        """True if its value is a list."""
+        return get_origin(self.type) in (list, tuple, Sequence)
 
     @property
     def type_words(self) -> str:
@@ -89,7 +96,13 @@ def _of_model(name: str, field: FieldInfo, schema: type[BaseModel]) -> FieldSpec
     bases = (each.model_fields for each in schema.__mro__ if issubclass(each, BaseModel))
     described = (each[name].description for each in bases if name in each)
     doc = " ".join(next(filter(None, described), "").split())
-    return FieldSpec(name, field.annotation, doc, default, tuple(_bounds(field.metadata)))
+    return FieldSpec(name, field.annotation, doc, default, tuple(_bounds(field.metadata)), _group(name, schema))
+
+
+def _group(name: str, schema: type[BaseModel]) -> str:
+    """Return the heading of a field: the one in `headings` of the class, or of a base of it."""
+    groups = (vars(each).get("headings", {}) for each in schema.__mro__)
+    return next((title for each in groups for title, names in each.items() if name in names), "")
 
 
 def _default(field: "dataclasses.Field[object]") -> object:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -30,6 +30,8 @@ class Settings(BaseModel):
         allow_inf_nan=False,
         protected_namespaces=(),
     )
+    headings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """The headings under which forms and help show fields, those of subclasses too."""
 
     @classmethod
     @cache  # pydantic's own cache drops a schema that nothing refers to, and making one takes long

@@ -19,6 +19,15 @@ class GenerationSettings(Settings):
 
     sampling_only: ClassVar[tuple[str, ...]] = ("temperature", *FILTERS)
     """Fields that a beam search refuses."""
+    headings: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "Sampling": ("method", "num_samples", "temperature", "top_k", "top_p", "min_p", "seed"),
+        "Beam search": ("beam_size", "n_best", "length_penalty", "length_penalty_alpha", "coverage_penalty"),
+        "Constraints": ("prefix", "stop", "repetition_penalty", "no_repeat_ngram_size"),
+        "Length": (
+            *("min_length", "max_length", "max_length_ratio", "max_length_extra", "max_source_length"),
+            *("min_new_tokens", "max_new_tokens", "context_window", "add_bos"),
+        ),
+    }
 
     method: Literal["beam", "sample"] = "beam"
     """beam: beam search; sample: ancestral sampling."""
@@ -124,6 +133,8 @@ class AnyTranslationDecoding(Settings):
 
 class MaskPredictDecoding(AnyTranslationDecoding):
     """Mask-predict decoding (Ghazvininejad et al., 2019, §3)."""
+
+    headings: ClassVar[Mapping[str, tuple[str, ...]]] = {"Mask-predict models": MASK_PREDICT_ONLY}
 
     iterations: int = Field(4, ge=1, le=256)
     """Decoder passes over the output; each after the first predicts the least confident tokens again."""

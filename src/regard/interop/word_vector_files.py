@@ -21,7 +21,9 @@ from regard.progress import SILENT, Progress
 
 Vectors = NDArray[np.float32]
 
-FORMS = ("word2vec", "word2vec-binary", "glove")
+ENDINGS = {"word2vec": ".txt", "word2vec-binary": ".bin", "glove": ".glove.txt"}
+"""Suffixes of word vector files by format."""
+FORMS = tuple(ENDINGS)
 """File formats: text with a header, binary with a header, and text without one."""
 ROWS = 2048
 """Rows read or written at once."""

@@ -1,6 +1,6 @@
 """BLEU report: sacrebleu's score, its components and the matched n-grams."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -29,6 +29,29 @@ class BleuReport:
             f"The paper's formula gives {paper:.2f}: an order without a match makes the product 0; "
             f"sacrebleu's {self.corpus.value:.2f} smooths such orders (smooth:exp in its signature)."
         )
+
+    def shown(self, with_matches: bool) -> "Iterator[str | tuple[Sequence[str], Sequence[Sequence[str]], range]]":
+        """Yield the lines and tables (header, rows, columns to the right) that explain the score."""
+        yield f"BLEU {self.corpus.value:.2f}  {self.corpus.signature}"
+        parts = "  ".join(f"BLEU-{n} {self.parts.score(n):.3f}" for n in range(1, 5))
+        yield f"{parts}  (as in the paper: unsmoothed, between 0 and 1)"
+        if not with_matches:
+            return
+        yield ""
+        rows = [
+            (str(p.n), f"{p.matched:,}", f"{p.clipped:,}", f"{p.total:,}", f"{p.value:.4f}")
+            for p in self.parts.precisions
+        ]
+        yield ("n", "matched", "clipped", "total", "precision"), rows, range(5)
+        c, r = self.parts.hypothesis_length, self.parts.reference_length
+        rule = "c > r" if c > r else "e^(1 - r/c)"
+        yield f"brevity penalty {self.parts.brevity_penalty:.4f} ({rule}), c = {c:,}, r = {r:,}"
+        yield self.smoothing_note()
+        for n, ngrams in self.matches.items():
+            yield ""
+            table = [(" ".join(m.ngram), str(m.count), *map(str, m.in_references), str(m.clipped)) for m in ngrams]
+            names = [f"in reference {number}" for number in range(1, len(table[0]) - 2)] if table else []
+            yield (f"{n}-gram", "in hypothesis", *names, "counts"), table, range(1, 3 + len(names))
 
     def plain(self, with_matches: bool) -> dict[str, Any]:
         """Return the report as plain values for JSON."""

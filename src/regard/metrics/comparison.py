@@ -1,6 +1,6 @@
 """Scores, intervals and comparisons as plain values; no computation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -67,6 +67,13 @@ class Difference:
         """True if the difference favors the first system."""
         return self.value < 0 if self.metric.best == "min" else self.value > 0
 
+    def cells(self) -> Iterator[str]:
+        """Yield both values and their difference, each with its interval."""
+        shown = self.metric.format
+        values = ((self.first, self.first_interval), (self.second, self.second_interval), (self.value, self.interval))
+        for value, (low, high) in values:
+            yield f"{value:{shown}} [{low:{shown}}, {high:{shown}}]"
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -90,6 +97,11 @@ class Comparison:
             changed = ", ".join(f"{name} {one} and {other}" for name, (one, other) in self.decoding.items())
             sentences.append(f"Their decoding differs too: {changed}.")
         return [*sentences, *self.left_out]
+
+    def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return a header, and a row for each metric."""
+        header = ("metric", "first [95 %]", "second [95 %]", "difference [95 %]", "p")
+        return header, [(each.metric.label, *each.cells(), f"{each.p:.4f}") for each in self.differences]
 
     def _sentence(self, each: Difference) -> str:
         shown = each.metric.format

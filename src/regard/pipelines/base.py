@@ -44,6 +44,8 @@ class Result:
     """Suffixes of the files that `write` writes, beside those of tables."""
     is_numbered: ClassVar[bool] = False
     """Its lines begin with the number of the row, where there are several rows."""
+    is_block: ClassVar[bool] = False
+    """Its text may have several lines, so a blank line stands before the next one."""
     if TYPE_CHECKING:
 
         @property
@@ -64,6 +66,14 @@ class Result:
     def lines(self) -> list[str]:
         """Return the answer as lines of standard output."""
         return [" ".join(self.text.splitlines())]
+
+    def numbered(self, number: int | None) -> list[str]:
+        """Return its lines as those of the row of that number; None: of the only one."""
+        return [f"{number}\t{line}" if self.is_numbered and number else line for line in self.lines()]
+
+    def row_lines(self, number: int) -> list[str]:
+        """Return its lines in a file where each row has one."""
+        return self.numbered(number)
 
     @classmethod
     def write(cls, path: Path, results: "Sequence[Any]") -> None:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from regard.checkpoint.atomic import fingerprint, write_chunks, write_json
 from regard.config.parsing import parse_integer
 from regard.config.records import Record, read_record
 from regard.errors import ConfigError, DataError, RunError
+from regard.pipelines.result_tables import ResultTable
+from regard.pipelines.settings import PART
 from regard.pipelines.text_tables import TextTable
 from regard.progress import SILENT, Progress
 
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
     from regard.pipelines.base import Pipeline, Result
 
 RECORD, PARTS, FORMAT = "job.json", ".parts", 1
-PART = 1024
-"""Rows of a part: what is lost when a job is killed."""
 
 
 class JobRecord(Record):
@@ -93,6 +94,8 @@ class BatchJob:
     request: dict[str, Any]
     shard: Shard = Shard()
     part_rows: int = PART
+    is_json: bool = False
+    """Write an object of JSON for each line of a file of lines, too."""
 
     def run(self, progress: Progress = SILENT) -> JobCounts:
         """Do the parts of this shard that are not complete, and join those of finished files."""
@@ -157,9 +160,24 @@ class BatchJob:
         rows, where = given.rows[some], given.where[some]
         results = self.pipeline.answers(rows, self.options, where, progress, first_row=some.start + 1)
         if given.table is not None:
-            return "".join(_json_line(record) for record in _records(given.table, some, results)).encode()
-        lines = (line for result in results for line in ([""] if result is None else result.lines()))
+            return "".join(map(_json_line, _records(given.table, some, results))).encode()
+        if self.is_json:
+            return "".join(_json_line(result and result.to_dict()) for result in results).encode()
+        numbered = enumerate(results, some.start + 1)
+        lines = (line for number, each in numbered for line in ([""] if each is None else each.row_lines(number)))
         return "".join(f"{line}\n" for line in lines).encode()
+
+
+def input_files(patterns: Sequence[str]) -> list[Path]:
+    """Return the files of paths and patterns in order of their names; a pattern without a file is refused."""
+    files = []
+    for pattern in patterns:
+        paths = map(Path, glob(pattern, recursive=True))  # noqa: PTH207  # a pattern may be absolute
+        named = sorted(path for path in paths if path.is_file())
+        if not named:
+            raise DataError(f"--files {pattern}: there is no such file; correct the path or pattern.")
+        files += named
+    return list(dict.fromkeys(files))
 
 
 def output_names(files: Sequence[Path]) -> dict[Path, str]:
@@ -184,13 +202,11 @@ TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 
 
 def _records(table: TextTable, some: slice, results: "Sequence[Result | None]") -> Iterator[dict[str, Any]]:
-    from regard.pipelines.result_tables import ResultTable
-
     part = TextTable(table.names, table.rows[some], table.texts[some], table.where[some])
     yield from ResultTable(part, results).records()
 
 
-def _json_line(record: dict[str, Any]) -> str:
+def _json_line(record: dict[str, Any] | None) -> str:
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 

@@ -35,6 +35,11 @@ class GenerationOptions(Options):
     n_best: int | None = Field(None, ge=1)
     """Outputs to list for each input (n-best): the best hypotheses of a search, or samples (default: 1)."""
 
+    @property
+    def streams(self) -> bool:
+        """True where a call has one output, which can be shown while it is generated."""
+        return (self.n_best or 1) == 1
+
 
 O = TypeVar("O", bound=GenerationOptions)  # noqa: E741
 

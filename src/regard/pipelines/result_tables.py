@@ -1,5 +1,8 @@
 """Tables with the results of a pipeline as additional columns."""
 
+import csv
+import io
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
@@ -8,6 +11,14 @@ from regard.pipelines.text_tables import TextTable
 
 if TYPE_CHECKING:
     from regard.pipelines.base import Result
+
+
+def result_text(kind: "type[Result]", result: "Result | None", number: int | None) -> str:
+    """Return the text of a result, or of a blank row, after those of the rows before; no number: the only row."""
+    blank = [] if kind.is_numbered else [""]
+    before = [""] if kind.is_block and (number or 1) > 1 else []
+    lines = blank if result is None else result.numbered(number)
+    return "".join(f"{line}\n" for line in [*before, *lines])
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,18 @@ class ResultTable:
         added = [{} if each is None else each.cells() for each in self.results]
         names = list(dict.fromkeys(name for row in added for name in row))
         return self.table.cells(names, ([row.get(name, "") for name in names] for row in added))
+
+    def as_text(self, has_tabs: bool = False) -> str:
+        """Return the table as CSV; or separated by tabs without quotes, separators within cells as spaces."""
+        if has_tabs:
+            return "".join("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in self.cells())
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(self.cells())
+        return text.getvalue()
+
+    def as_lines(self) -> str:
+        """Return the table as JSON lines."""
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in self.records())
 
     def records(self) -> list[dict[str, object]]:
         """Return all rows as records with the additional fields; None for empty texts."""

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from regard import registry
 from regard.checkpoint.bundle import Bundle, read_bundle, read_config
@@ -19,14 +18,12 @@ from regard.config.schema import Doc
 from regard.errors import CheckpointError, ConfigError, DataError
 from regard.interop.word_vector_files import VectorTable, read_word_vectors
 from regard.models.families import family
-from regard.pipelines.base import Options, Pipeline, Plain, Result
+from regard.pipelines.base import Pipeline, Plain, Result
 from regard.pipelines.inputs import check_text
+from regard.pipelines.word_settings import Metric, NeighborOptions
 from regard.progress import SILENT, Progress
 
 Vectors = NDArray[np.float32]
-Metric = Literal["cosine", "dot", "euclidean"]
-"""cosine: cosine similarity; dot: dot product; euclidean: Euclidean distance."""
-
 NAME = "the vectors"
 """The name in messages of vectors that came from no path."""
 SUGGESTED_FROM = 20_000
@@ -46,17 +43,6 @@ class WordRow:
     """A word."""
 
     word: Annotated[str, Doc("The word.")]
-
-
-class NeighborOptions(Options):
-    """Options of nearest neighbors."""
-
-    top: int = Field(10, ge=1)
-    """Words to list."""
-    metric: Metric = "cosine"
-    """cosine: cosine similarity; dot: dot product; euclidean: Euclidean distance."""
-    exclude: tuple[str, ...] = ()
-    """Words to leave out."""
 
 
 @dataclass(frozen=True)

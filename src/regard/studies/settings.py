@@ -1,5 +1,7 @@
 """Settings of studies: races, transfer studies, and taggers on frozen features."""
 
+from pathlib import Path
+
 from pydantic import Field
 
 from regard.config.settings import Settings
@@ -22,6 +24,22 @@ class TuneOptions(Settings):
 
     minutes: float = Field(30.0, gt=0)
     """Time of all trials together."""
+    out: Path | None = None
+    """Folder (default: tuned/RECIPE)."""
+
+
+class RaceFolder(Settings):
+    """The folder of a race."""
+
+    out: Path | None = None
+    """Race folder (default: races/RECIPE)."""
+
+
+class TransferFolder(Settings):
+    """The folder of a transfer study."""
+
+    out: Path | None = None
+    """Folder of the transfer study (default: transfers/DATA)."""
 
 
 class TransferOptions(Settings):

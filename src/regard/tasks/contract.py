@@ -161,6 +161,10 @@ class Task(ABC, Generic[S, D, P]):
     def pipeline(self, bundle: "Bundle", options: LoadOptions) -> P:
         """Return the pipeline of a model."""
 
+    def quantization_cost(self, pipeline: P, record: "RunRecord | None", progress: Progress) -> str:
+        """Return what quantized weights cost, in a sentence; the record is that of the model's run, if it has one."""
+        return ""
+
     def check_bundle(self, bundle: "Bundle") -> None:
         """Refuse a model whose decoding defaults are invalid."""
 

@@ -67,6 +67,15 @@ class LossCurve:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """A method of a pipeline that lists dataclasses for one row: `method(*row, count=N, **options)`."""
+
+    name: str
+    """The option that gives the count: "alternatives"."""
+    doc: str
+
+
+@dataclass(frozen=True)
 class Operation:
     """A use of a trained model: one verb of the command line, one call in Python, one route of a server."""
 
@@ -85,6 +94,12 @@ class Operation:
     """Suffixes of files that `read_rows` of the pipeline reads, beside tables and lines."""
     shared: tuple[str, ...] = ()
     """Inputs that one file may give to all rows."""
+    more_options: tuple[type[Settings], ...] = ()
+    """Options of pipelines of other families of models, which its verb has too."""
+    views: "tuple[Listing, ...]" = ()
+    """Other things to list of one row, each asked for by an option."""
+    takes_blank: bool = False
+    """A blank text is a row too, with a result of its own."""
     details: str = ""
     """Further sentences of its help: what is special to its inputs and outputs."""
     takes_encoders: bool = False

@@ -1,6 +1,7 @@
 """Tokenizer settings of a recipe: algorithm, vocabulary size, normalization and BPE dropout."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -155,3 +156,17 @@ class WordSettings(Settings):
     """Passes that join pairs such as new_york into one word; a second pass joins up to four words."""
     phrase_threshold: float = Field(100.0, gt=0)
     """Minimum score of a phrase: its count relative to that of independent words (Mikolov et al., 2013, eq. 6)."""
+
+
+class TokenizerOutput(Settings):
+    """The file of a tokenizer."""
+
+    out: Path = Path("tokenizer.json")
+    """Output file."""
+
+
+class TokenizerSide(Settings):
+    """The language of a run with two tokenizers."""
+
+    side: Literal["source", "target"] = "source"
+    """Tokenizer of a run with two: source or target."""

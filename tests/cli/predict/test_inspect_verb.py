@@ -11,6 +11,8 @@ from encoder_folders import bert_tokenizer, small_encoder_bundle
 from generators import language_bundle, tokenizer_of
 from head_bundles import head_bundle
 from regard.checkpoint.bundle import write_bundle
+from regard.cli.predict.inspect import inspect
+from regard.errors import ConfigError
 from regard.tasks.load import load, load_encoder
 
 GERMAN = "Der Hund schläft."
@@ -103,6 +105,7 @@ def test_mistakes_are_told_in_a_sentence(quick_run, language):
     assert "head: 99 is out of range" in bad("inspect", quick_run.path, GERMAN, "--head", 99)
     assert "a translator has no logit lens" in bad("inspect", quick_run.path, GERMAN, "--logit-lens")
     assert "leave out the second" in bad("inspect", language, "Anna", "had")
+    assert "3 texts were given; give one, or two for a pair." in bad("inspect", language, "Anna", "had", "a")
     assert "leave out --out" in bad("inspect", language, "Anna", "--logit-lens", "--head", 1)
     assert "empty" in bad("inspect", quick_run.path, " ")
 
@@ -123,3 +126,8 @@ def test_a_fine_tuned_model_is_inspected_like_any_other(tmp_path):
     found = json.loads(good("inspect", tmp_path / "labels", "the film was good", "--json"))
     assert found["attention"] == "self" and found["queries"] == found["keys"]
     assert "a classifier has no logit lens" in bad("inspect", tmp_path / "labels", "the film", "--logit-lens")
+
+
+def test_a_target_is_not_for_iterations():
+    with pytest.raises(ConfigError, match="--iterations shows the decoding of a translation; leave out the target."):
+        inspect("missing", ["a", "b"], iterations=2)

@@ -12,6 +12,7 @@ from labeled import Telling
 from regard.cli import inputs
 from regard.cli.options import Given
 from regard.cli.predict import operations
+from regard.cli.predict.answers import Call
 from regard.cli.verb import ListedVerbs
 from regard.config.schema import Doc
 from regard.errors import ConfigError
@@ -68,11 +69,14 @@ JOIN = Operation(
 )
 
 
+TASK = SimpleNamespace(name="x", loads=())
+
+
 @pytest.fixture
 def join(monkeypatch, capsys):
     """The verb over a pipeline without a model; returns what is printed."""
     monkeypatch.setattr("regard.tasks.load.load", lambda *_, **__: Joiner())
-    verb = operations.operation_verb(SimpleNamespace(name="x"), JOIN)
+    verb = operations.operation_verb(TASK, JOIN)
 
     def run(*words, **flags) -> str:
         verb("run", list(words) or None, quiet=flags.pop("quiet", True), **flags)
@@ -153,12 +157,12 @@ def test_truncated_rows_are_counted_once(lines, monkeypatch):
     monkeypatch.setattr(inputs, "CHUNK", 1)
     given = Given(file=lines("longest\tb\na\tb\nlongest\tb\n"), other=None, one_column=None, other_column=None)
     reporter = Telling()
-    operations.answer(JOIN, Joiner(), None, given, SumOptions(), None, False, reporter)
+    Call(JOIN, Joiner(), {}, {}, given, False, reporter).answer(None, None)
     assert reporter.warned == ["2 of the texts are longer than the model's maximum length and were truncated."]
 
 
 def test_contradictions_are_refused_before_a_model_is_loaded(lines):
-    verb = operations.operation_verb(SimpleNamespace(name="x"), JOIN)
+    verb = operations.operation_verb(TASK, JOIN)
     for flags, sentence in (
         ({"file": lines("a"), "inputs": ["a"]}, "Give either texts or --file, not both."),
         ({"one_column": ["a"], "other_column": "b"}, "--one-column and --other-column are for tables; give one with"),
@@ -169,7 +173,7 @@ def test_contradictions_are_refused_before_a_model_is_loaded(lines):
 
 
 def test_the_help_of_a_verb_is_made_of_its_operation():
-    text = operations.operation_verb(SimpleNamespace(name="x"), JOIN).__doc__
+    text = operations.operation_verb(TASK, JOIN).__doc__
     assert (
         text.startswith("Join texts.\n\nAn input line is one TAB other; blank lines are kept.") and "(joined)" in text
     )

@@ -42,8 +42,8 @@ def test_evaluate_prints_signatures_and_json(quick_run, tmp_path):
 
 def test_text_that_is_too_long_is_one_sentence(tmp_path):
     files = corpus(tmp_path)
-    learned = ["model.positions=learned", "model.max_positions=60", "train.steps=2"]
-    good("train", "translate", *files, "--out", tmp_path / "run", "--quiet", *learned, *TINY)
+    learned = ["model.positions=learned", "model.max_positions=60", "train.steps=2", "train.warmup=0"]
+    good("train", "translate", *files, "--out", tmp_path / "run", "--quiet", *TINY, *learned)
     said = bad("translate", tmp_path / "run", "--quiet", stdin="Ja.\n" + "sehr " * 300 + "\n")
     assert said.startswith("line 2 has ") and said.endswith(
         "tokens, but this model takes 60 at most; split it into sentences."
@@ -73,7 +73,8 @@ def test_a_text_that_is_no_text_is_told(quick_run):
     words = [sys.executable, "-m", "regard", "translate", str(quick_run.path), b"sch\xf6n"]
     done = subprocess.run(words, capture_output=True)
     assert (
-        done.returncode == 2 and done.stderr == b'regard: TEXT: "sch\\udcf6n" is not UTF-8 text; convert it first.\n'
+        done.returncode == 2
+        and done.stderr == b'regard: SOURCE: "sch\\udcf6n" is not UTF-8 text; convert it first.\n'
     )
 
 
@@ -88,7 +89,7 @@ def test_translate_draws_begins_and_lists(quick_run):
     assert len(found["candidates"]) == 3
     assert good(*words, "--prefix", "The small").startswith("The small")
     rows = [line.split("\t") for line in good(*words, "--prefix", "The", "--alternatives", 3).splitlines()]
-    assert rows[0] == ["probability", "token", "translation"] and len(rows) == 4
+    assert rows[0] == ["probability", "token", "text"] and len(rows) == 4
     assert all(row[2].startswith("The") for row in rows[1:])
     assert len(json.loads(good(*words, "--alternatives", 2, "--json"))) == 2
     assert good(*words, "--ensemble", quick_run.best) == good(*words)
@@ -146,12 +147,15 @@ def test_contradictions_in_decoding_are_one_sentence(quick_run, tmp_path):
     assert (
         refused(*words, "--top-p", 0.9) == 'top_p: 0.9 applies to sampling only; set method "sample" too, or omit it.'
     )
-    assert refused(*words, "--n-best", 2) == ("--n-best 2 needs --json; add it, or leave out --n-best.")
+    assert refused(*words, "--n-best", 9) == "n_best: 9 is more than beam_size 5; raise that."
     assert refused("translate", quick_run.path, "--alternatives", 2) == (
-        "--alternatives is for one text; give it after RUN."
+        "--alternatives is for one text; give it after RUN, without --out."
     )
     assert refused(*words, "--alternatives", 2, "--n-best", 3, "--json") == (
-        "--n-best 3 has no meaning with --alternatives; leave one of them out."
+        "n_best: 3 has no meaning with alternatives; leave one of them out."
+    )
+    assert refused(*words, "--paragraphs", "--n-best", 3) == (
+        "n_best: 3 is for single sentences; omit it, or paragraphs."
     )
     assert refused(*words, "--file", tmp_path / "x") == "Give either texts or --file, not both."
     assert refused("config", "show", "translate-miniature", "decode.min_length=9", "decode.max_length=5") == (

@@ -110,13 +110,20 @@ def test_a_card_is_written_anew(shelf):
     "count, text", [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (12_345_678, "12 MB"), (5e12, "5.0 TB")]
 )
 def test_sizes_are_written_as_people_do(count, text):
-    from regard.cli.tools.runs import size
+    from regard.progress import size_words as size
 
     assert size(count) == text
 
 
 @pytest.mark.parametrize("seconds, text", [(-3, "0 s"), (59, "59 s"), (61, "1 min"), (7300, "2 h"), (1e6, "11 d")])
 def test_ages_are_written_in_their_largest_unit(seconds, text):
-    from regard.cli.tools.runs import age
+    from regard.progress import age_words as age
 
     assert age(seconds) == text
+
+
+def test_a_folder_that_is_no_command_is_listed(tmp_path, capsys):
+    from regard.cli.tools.runs import list_
+
+    list_(tmp_path)
+    assert capsys.readouterr().out == good("runs", tmp_path) == f"{tmp_path}: there are no runs here yet.\n"

@@ -9,20 +9,7 @@ import pytest
 import typer
 
 from commands import bad, good
-from regard.cli.tools import (
-    average,
-    bleu,
-    card,
-    config,
-    convert,
-    data,
-    export,
-    presets,
-    recipes,
-    tasks,
-    tokenizer,
-    verify_resume,
-)
+from regard.cli.tools import average, bleu, card, config, data, export, lists, tokenizer, verify_resume
 from regard.errors import ConfigError, DataError
 from regard.models.presets import presets as all_presets
 from regard.registry import TASKS
@@ -36,9 +23,9 @@ def printed(capsys) -> str:
 
 
 def test_every_shipped_recipe_and_preset_is_listed_once(capsys):
-    recipes.recipes(json=True)
+    lists.recipes(json=True)
     assert [row["name"] for row in json.loads(printed(capsys))] == list(shipped())
-    presets.presets(vocabulary=1000, json=True)
+    lists.presets(vocabulary=1000, json=True)
     assert [row["preset"] for row in json.loads(printed(capsys))] == list(all_presets())
 
 
@@ -51,10 +38,10 @@ def test_a_task_without_data_shows_a_placeholder_and_one_with_data_its_path(caps
 
 
 def test_a_set_is_printed_in_its_format_and_as_json_lines(capsys):
-    data.miniature(count=3, split="test", set_="reviews")
+    data.miniature(count=3, split="test", set="reviews")
     header, *rows = printed(capsys).splitlines()
     assert "text" in header.split(",") and len(rows) == 3
-    data.miniature(count=3, split="test", set_="reviews", json=True)
+    data.miniature(count=3, split="test", set="reviews", json=True)
     lines = [json.loads(line) for line in printed(capsys).splitlines()]
     assert len(lines) == 3 and all(line["label"] in ("positive", "negative") for line in lines)
 
@@ -72,13 +59,13 @@ def test_tokens_of_a_text_have_ids_and_offsets_that_lie_in_it(tmp_path, capsys):
 def test_bleu_of_several_references_takes_the_best_match(tmp_path, capsys):
     for name, text in (("h", "a b c d e"), ("r1", "x y"), ("r2", "a b c d e")):
         (tmp_path / name).write_text(f"{text}\n")
-    bleu.bleu(str(tmp_path / "h"), [str(tmp_path / name) for name in ("r1", "r2")], json=True)
+    bleu.bleu([str(tmp_path / name) for name in ("h", "r1", "r2")], json=True)
     assert json.loads(printed(capsys))["bleu_4"] == pytest.approx(1)
-    bleu.bleu("A b", ["a B"], text=True, lowercase=True)
+    bleu.bleu(["A b", "a B"], inline=True, lowercase=True)
     assert printed(capsys).splitlines()[1].startswith("BLEU-1 1.000  BLEU-2 1.000")
     with pytest.raises(DataError, match="has 1 lines but"):
         (tmp_path / "r1").write_text("x\ny\n")
-        bleu.bleu(str(tmp_path / "h"), [str(tmp_path / "r1")])
+        bleu.bleu([str(tmp_path / "h"), str(tmp_path / "r1")])
 
 
 @pytest.mark.parametrize(("device", "difference", "code"), [("cpu", 0.0, 0), ("cpu", 1e-9, 1), ("cuda", 1e-9, 0)])
@@ -119,29 +106,29 @@ def test_an_unknown_format_is_refused_before_a_model_is_read():
     with pytest.raises(ConfigError, match='^to: "onnx" is not one of hf.'):
         export.export("missing", Path("x"), to="onnx")
     with pytest.raises(ConfigError, match='--to: "onnx" is not one of hf, word2vec, word2vec-binary, glove.'):
-        convert.convert("missing", to="onnx")
+        export.convert("missing", to="onnx")
 
 
 @pytest.mark.parametrize(("run", "folder"), [("runs/a", "runs/a-hf"), ("runs/a/", "runs/a-hf")])
 def test_a_run_is_converted_next_to_itself(run, folder, monkeypatch):
     given = []
-    monkeypatch.setattr(convert, "export", lambda *args: given.append(args))
-    convert.convert(run)
-    convert.convert(run, out=Path("b"))
+    monkeypatch.setattr(export, "write", lambda *args: given.append(args))
+    export.convert(run)
+    export.convert(run, out=Path("b"))
     assert [args[1] for args in given] == [Path(folder), Path("b")]
 
 
 def test_word_vectors_are_written_with_the_suffix_of_their_format(tmp_path, capsys):
     path = tmp_path / "v.txt"
     path.write_text("the 3 4\nof 5 6\n")
-    convert.convert(str(path), to="word2vec", quiet=True)
+    export.convert(str(path), to="word2vec", quiet=True)
     out = tmp_path / "v.txt.txt"
     assert printed(capsys) == f"{out}: 2 words, 2 dimensions, format word2vec.\n"
     assert out.read_text() == "2 2\nthe 3 4\nof 5 6\n"
     with pytest.raises(DataError, match="the file exists; name another with --out."):
-        convert.convert(str(path), to="word2vec", quiet=True)
+        export.convert(str(path), to="word2vec", quiet=True)
     with pytest.raises(ConfigError, match="a word vector file is converted to one of word2vec, "):
-        convert.convert(str(path))
+        export.convert(str(path))
 
 
 def test_recipes_and_presets_are_listed():
@@ -237,7 +224,7 @@ def test_a_setting_is_explained():
 
 
 def test_all_tasks_are_listed_with_what_they_need_and_give(capsys):
-    tasks.tasks(json=True)
+    lists.tasks(json=True)
     rows = {row["task"]: row for row in json.loads(printed(capsys))}
     assert list(rows) == TASKS.names()
     assert rows["translate"]["data"].startswith("--source FILE") and rows["translate"]["verbs"][0] == "translate"

@@ -126,6 +126,12 @@ def _beam_size(desk: Desk) -> None:
     assert (desk.run / "scores" / "valid.beam_size=2.json").is_file()
 
 
+def _max_source_length(desk: Desk) -> None:
+    """A sentence that is longer counts as an empty translation."""
+    short, whole = desk.scores("--max-source-length", 2)["valid"], desk.scores()["valid"]
+    assert short["decode"]["max_source_length"] == 2 and short["bleu"] == 0 and short["loss"] != whole["loss"]
+
+
 def _papers(desk: Desk) -> None:
     assert len(desk.scores("--papers")["valid"]["paper_scores"]) == 2
     assert "paper_scores" not in desk.scores()["valid"]
@@ -170,6 +176,7 @@ FLAGS = {
     "--stride": Flag(("language-model",), _stride, ["4"]),
     "--beam-size": Flag(("translate",), _beam_size, ["2"]),
     "--iterations": Flag((), _nothing, ["2"]),  # for mask-predict translators, below
+    "--max-source-length": Flag(("translate",), _max_source_length, ["2"]),
     "--papers": Flag(("translate",), _papers, []),
     "--analogies": Flag((), _nothing),  # for word vectors, below
     "--similarities": Flag((), _nothing),

@@ -2,6 +2,7 @@
 
 import json
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -9,14 +10,14 @@ from rich.console import Console
 from commands import bad, call, good
 from racing import SETTINGS, Stopper
 from regard import miniature
-from regard.cli.verbs import race as verb
-from regard.cli.verbs.race import LiveTable, StateLines
+from regard.cli.verbs.race import print_race
 from regard.config.overrides import nested
 from regard.config.settings import flatten
-from regard.progress import Progress
+from regard.reporting.live import LiveTable
+from regard.studies.race import leaderboard
 from regard.studies.race import race as course
 from regard.studies.race.figures import timing
-from regard.studies.race.leaderboard import Standing
+from regard.studies.race.leaderboard import Standing, StateLines, standing_table
 
 MODELS = "transformer-tiny,transformer-small"
 
@@ -58,8 +59,9 @@ def test_a_setting_is_raced(words, undrawn):
 
 def test_ctrl_c_saves_and_the_same_command_goes_on(words, tmp_path, monkeypatch, undrawn):
     words = [*words, "--models", MODELS, "--budget", "6 steps"]
+    stopper = Stopper("transformer-tiny", 2)
     with monkeypatch.context() as patched:
-        patched.setattr(verb, "StateLines", lambda reporter: Stopper("transformer-tiny", 2))
+        patched.setattr(leaderboard, "StateLines", lambda: lambda standings: stopper(standings) or [])
         stopped = call(*words)
     assert stopped.exit_code == 130 and stopped.stdout == ""
     assert stopped.stderr.endswith("Stopped; everything is saved. The same command resumes it.\n")
@@ -82,9 +84,13 @@ def test_mistakes_are_one_sentence():
 
 def test_the_table_shows_the_standing_of_every_member():
     console = Console(file=StringIO(), width=100)
-    table = LiveTable(console)
+    table = LiveTable(console, right=2)
     console.print(table.render())
-    table.show([Standing("gru", "training", 5, 20, 100, 2.5, None, 1234.5, 61.0), Standing("lstm", steps=30)])
+    table.show(
+        *standing_table(
+            [Standing("gru", "training", 5, 20, 100, 2.5, None, 1234.5, 61.0), Standing("lstm", steps=30)]
+        )
+    )
     with table.bar("gru: train", 20, 4) as bar:
         bar.advance(1, loss=2.5, tokens_per_second=1234.5)
         console.print(table.render())
@@ -99,15 +105,14 @@ def test_the_table_shows_the_standing_of_every_member():
 
 
 def test_without_a_terminal_changes_of_state_are_lines():
-    messages = []
-
-    class Telling(Progress):
-        def info(self, message):
-            messages.append(message)
-
-    changes = StateLines(Telling())
-    here = Standing("gru")
+    changes, here, messages = StateLines(), Standing("gru"), []
     for state in ("waiting", "training", "training", "finished"):
         here.state, here.score = state, 12.345
-        changes([here])
+        messages += changes([here])
     assert messages == ["gru: training", "gru: finished, BLEU 12.35"]
+
+
+def test_a_race_without_results_prints_nothing(tmp_path, capsys):
+    race = SimpleNamespace(is_finished=False, report=tmp_path / "report.html", path=tmp_path)
+    print_race(race, False)
+    assert capsys.readouterr().out == ""

@@ -9,8 +9,11 @@ from rich.console import Console
 
 from commands import bad, call, good
 from labeled import write_reviews
-from regard.cli.verbs.transfer import TransferTable
+from regard.cli.verbs.transfer import print_transfer
+from regard.reporting.live import LiveTable
 from regard.studies.transfer import transfer as course
+from regard.studies.transfer.folder import Transfer
+from regard.studies.transfer.report import accuracy_table
 
 
 @pytest.fixture
@@ -86,12 +89,14 @@ def test_a_missing_file_and_columns_without_data_are_told(tmp_path):
     assert "are for --data; leave them out." in bad("transfer", "--label-column", "x")
 
 
-def test_the_live_table_shows_methods_and_sizes(words, tmp_path):
+def test_the_live_table_shows_methods_and_sizes(words, tmp_path, capsys):
     good(*words, "-q")
     results = json.loads((tmp_path / "it" / "results.json").read_text(encoding="utf-8"))
     console = Console(file=StringIO(), width=100)
-    table = TransferTable(console)
-    table.update(results)
+    table = LiveTable(console)
+    table.show(*accuracy_table(results))
     console.print(table.render())
     shown = console.file.getvalue()
     assert "scratch" in shown and "20" in shown and "1 of 1 runs" in shown
+    print_transfer(Transfer(tmp_path / "it"), False)
+    assert capsys.readouterr().out.startswith("method\t20\t")

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from commands import call
 from regard.cli.metrics import print_scores
-from regard.cli.verbs import quickstart, train, vectors, vectors_study
+from regard.cli.verbs import quickstart, train, vectors
 from regard.errors import ConfigError, DataError, RegardError
 from regard.tasks.contract import find_task
 
@@ -76,31 +77,32 @@ def test_quickstart_trains_an_existing_run_only_if_asked_to(scores, calls, monke
 
 
 def test_queries_are_arguments_or_lines_and_have_their_number_of_words(tmp_path):
-    assert list(vectors._queries(["a", "b"], None, 1, "neighbors")) == [("", ["a"]), ("", ["b"])]
-    assert list(vectors._queries(["a", "b"], None, 2, "similarity")) == [("", ["a", "b"])]
+    assert list(vectors.queries(["a", "b"], None, 1, "neighbors")) == [("", ["a"]), ("", ["b"])]
+    assert list(vectors.queries(["a", "b"], None, 2, "similarity")) == [("", ["a", "b"])]
     path = tmp_path / "q.txt"
     path.write_text("a b\n\nnew york\tc\n")
-    assert list(vectors._queries(None, path, 2, "similarity")) == [
+    assert list(vectors.queries(None, path, 2, "similarity")) == [
         (f"{path}: line 1: ", ["a", "b"]),
         (f"{path}: line 3: ", ["new york", "c"]),
     ]
     with pytest.raises(DataError, match="line 1: analogy takes 3 words, not 2: a b."):
-        list(vectors._queries(None, path, 3, "analogy"))
+        list(vectors.queries(None, path, 3, "analogy"))
     with pytest.raises(ConfigError, match="Give either words or --file, not both."):
-        list(vectors._queries(["a"], path, 1, "neighbors"))
+        list(vectors.queries(["a"], path, 1, "neighbors"))
 
 
-def test_lines_with_unknown_words_are_skipped_and_counted(capsys):
-    stub = SimpleNamespace(find=lambda word: None if word == "zebra" else 0, name="v.txt")
-    queries = [("line 1: ", ["a", "zebra"]), ("line 2: ", ["a", "b"])]
-    show = lambda words, result: print(*words, result["value"])  # noqa: T201
-    vectors._answer(stub, iter(queries), lambda words: {"value": len(words)}, show, False, False)
-    out, err = capsys.readouterr()
-    assert out == "a zebra\tunknown: zebra\na b 2\n"
-    assert err == "warning: 1 line has a word without a vector in v.txt.\n"
-    vectors._answer(stub, iter(queries), lambda words: {"value": len(words)}, show, True, True)
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert lines == [{"words": ["a", "zebra"], "unknown": ["zebra"]}, {"words": ["a", "b"], "value": 2}]
+def test_lines_with_unknown_words_are_skipped_and_counted(tmp_path, capsys):
+    (tmp_path / "v.txt").write_text("3 2\na 1 0\nb 0 1\nc 1 1\n")
+    (tmp_path / "q.txt").write_text("a zebra\na b\n")
+    words = ("vectors", "similarity", tmp_path / "v.txt", "--file", tmp_path / "q.txt")
+    result = call(*words)
+    assert result.stdout == "a zebra\tunknown: zebra\na b\t0.0000\n"
+    assert result.stderr == f"warning: 1 line has a word without a vector in {tmp_path / 'v.txt'}.\n"
+    lines = [json.loads(line) for line in call(*words, "--json").stdout.splitlines()]
+    assert lines == [
+        {"words": ["a", "zebra"], "unknown": ["zebra"]},
+        {"words": ["a", "b"], "metric": "cosine", "value": 0.0},
+    ]
 
 
 def test_scores_of_vectors_have_a_row_per_set_and_per_section(capsys):
@@ -125,4 +127,4 @@ def test_scores_of_vectors_have_a_row_per_set_and_per_section(capsys):
 
 def test_a_map_of_a_missing_file_is_refused():
     with pytest.raises(RegardError, match="missing: "):
-        vectors_study.map_("missing")
+        vectors.map_("missing")

@@ -8,7 +8,7 @@ def predict(
     run: Run,
     inputs: Inputs = None,
 ) -> None:
-    """Use any model: translate, generate, classify, ..., by its task; `regard predict RUN --help` shows its options.
+    """Use any model by its task; `regard predict RUN --help` shows its options.
 
     RUN comes first; everything after it goes to the verb of the model's task, whose options and output it has.
     """

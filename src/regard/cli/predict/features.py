@@ -24,9 +24,10 @@ def features(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Compare layers of a frozen encoder as features (Devlin et al., 2019, §5.3): each trains a small tagger.
+    """Compare layers of a frozen encoder as features of a tagger.
 
-    One row per choice of layers: F1 of spans (of tags where they mark none) on the validation set at the best epoch.
+    Each choice of layers trains a small tagger (Devlin et al., 2019, §5.3). One row per choice: F1 of spans (of tags
+    where they mark none) on the validation set at the best epoch.
     """
     from regard.cli.console import print_json, print_line, print_table, progress
     from regard.config.resolve import Layer, resolve

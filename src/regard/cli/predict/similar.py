@@ -8,9 +8,10 @@ import typer
 
 from regard.cli.console import print_json, print_line, print_table, progress
 from regard.cli.inputs import ENDINGS, chunks, has_suffix
-from regard.cli.loading import LOADING, load_text_encoder
+from regard.cli.loading import load_text_encoder, loading_flags
 from regard.cli.options import NOTHING, Given, Json, Quiet, Run, TableOut, options
-from regard.cli.predict.operations import INPUTS, answer, check_inputs, operation_flags
+from regard.cli.predict.answers import Call
+from regard.cli.predict.operations import INPUTS, check_inputs, columns_of, operation_flags, option_names
 from regard.errors import ConfigError
 from regard.pipelines.similarity import Embeds, SimilarOptions, TextSimilarity, nearest
 from regard.pipelines.word_average import WordAverageEncoder
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 OPERATION = next(each for each in TASK.operations if each.name == "similar")
 
 
-@options(*operation_flags(OPERATION), *LOADING)
+@options(*operation_flags(OPERATION), *loading_flags())
 def similar(
     run: Run,
     texts: Annotated[list[str] | None, typer.Argument(metavar="TEXT", help=INPUTS)] = None,
@@ -33,7 +34,9 @@ def similar(
     json: Json = False,
     given: Given = NOTHING,
 ) -> None:
-    """Compare texts by the cosine similarity of their vectors: 1 for the same direction, 0 for orthogonal vectors.
+    """Compare texts by the cosine similarity of their vectors.
+
+    It is 1 for the same direction, 0 for orthogonal vectors.
 
     RUN may also be word vectors (a run, or a word2vec or GloVe file): a text is then the mean of its word vectors.
 
@@ -53,7 +56,9 @@ def similar(
         cosines = encoder.similar(texts, texts, pooling=chosen.pooling, layer=chosen.layer, progress=reporter)
         _print_matrix(texts, cosines, json)
     else:
-        answer(OPERATION, TextSimilarity(encoder), None, given, chosen, out, json, reporter)
+        values = given.values_of(option_names(OPERATION))
+        call = Call(OPERATION, TextSimilarity(encoder), values, columns_of(OPERATION, given), given, json, reporter)
+        call.answer(None, out)
 
 
 def _check(texts: Sequence[str], given: Given, chosen: SimilarOptions, out: Path | None) -> None:
@@ -71,7 +76,7 @@ def _check(texts: Sequence[str], given: Given, chosen: SimilarOptions, out: Path
 def _encoder(run: str, given: Given) -> Embeds:
     if not names_word_vectors(run):
         return load_text_encoder(run, given)
-    for name, value in given.values_of(("device", "precision")).items():
+    for name, value in given.values_of(("device", "threads", "precision", "pooling", "layer")).items():
         raise ConfigError(f"--{name} {value}: for text encoders, and {run} is a table of word vectors; leave it out.")
     return WordAverageEncoder(load_word_vectors(run))
 

@@ -1,30 +1,70 @@
-"""`regard export`: a trained model in the format of another library."""
+"""`regard export` and `regard convert`: a model, or word vectors, in the format of another library."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regard.cli.options import Json, Quiet, Run
+from regard.cli.console import progress, show
+from regard.cli.options import NOTHING, Given, Json, Quiet, Run, flags_of, options
+from regard.runs.settings import ConvertSettings, ExportSettings
 
 
+@options(*flags_of(ExportSettings, shows_defaults=True))
 def export(
     run: Run,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Output folder; it must not exist.")],
-    to: Annotated[
-        str,
-        typer.Option(help="hf: Hugging Face transformers, in the matching architecture; or an installed exporter."),
-    ] = "hf",
+    given: Given = NOTHING,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Export a run's best model to another library's format."""
-    from regard.cli.console import print_json, print_line, progress
+    write(run, folder, given.settings(ExportSettings).to, quiet, json)
+
+
+@options(*flags_of(ConvertSettings, shows_defaults=True))
+def convert(run: Run, given: Given = NOTHING, quiet: Quiet = False, json: Json = False) -> None:
+    """Convert a run's best model, or word vectors, to another library's format.
+
+    RUN may be a word vector file too. The output is next to it.
+    """
+    from regard.errors import ConfigError
+    from regard.interop.word_vector_files import ENDINGS
+    from regard.registry import EXPORTERS
+
+    chosen = given.settings(ConvertSettings)
+    path = Path(run) if Path(run).name not in ("", "..") else Path(run).resolve()
+    if chosen.to in ENDINGS:
+        out = chosen.out or path.with_name(path.name + ENDINGS[chosen.to])
+        _write_vectors(run, chosen.to, out, quiet, json)
+        return
+    if chosen.to not in EXPORTERS:
+        raise ConfigError(f'--to: "{chosen.to}" is not one of {", ".join([*EXPORTERS.names(), *ENDINGS])}.')
+    if path.is_file():
+        raise ConfigError(
+            f"{run}: a word vector file is converted to one of {', '.join(ENDINGS)}; choose one with --to."
+        )
+    write(run, chosen.out or path.with_name(f"{path.name}-{chosen.to}"), chosen.to, quiet, json)
+
+
+def write(run: str, folder: Path, to: str, quiet: bool, json: bool) -> None:
+    """Write a model in a format, and print where it is."""
     from regard.runs.export.exporters import write_export
 
     written = write_export(run, folder, to, progress(quiet))
-    if json:
-        print_json({"path": written.path, "form": written.form, "architecture": written.architecture})
-        return
-    print_line(f"{written.path}: {written.architecture} with its tokenizer.")
-    print_line(f"Use it: {written.use}")
+    plain = {"path": written.path, "form": written.form, "architecture": written.architecture}
+    show(json, plain, f"{written.path}: {written.architecture} with its tokenizer.", f"Use it: {written.use}")
+
+
+def _write_vectors(run: str, form: str, out: Path, quiet: bool, json: bool) -> None:
+    from regard.errors import DataError
+    from regard.interop.word_vector_files import underscored, write_word_vectors
+    from regard.pipelines.word_vectors import load_word_vectors
+
+    if out.exists():
+        raise DataError(f"{out}: the file exists; name another with --out.")
+    vectors = load_word_vectors(run, progress=progress(quiet))
+    table = underscored(vectors.entries, progress(quiet))
+    write_word_vectors(out, table, form)
+    plain = {"path": out, "form": form, "words": len(table.words), "width": vectors.width}
+    show(json, plain, f"{out}: {len(table.words):,} words, {vectors.width} dimensions, format {form}.")

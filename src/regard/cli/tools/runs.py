@@ -6,11 +6,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from regard.cli.options import Json
+from regard.cli.console import show
+from regard.cli.options import NOTHING, Given, Json, RunFolder, flags_of, options
 from regard.cli.verb import Verbs
+from regard.progress import size_words
+from regard.runs.settings import DeleteSettings
 
 
-class Listing(TyperGroup):
+class RunsGroup(TyperGroup):
     """A group with a default command: `regard runs FOLDER` is `regard runs list FOLDER`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -20,7 +23,7 @@ class Listing(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = Verbs(help="List runs (regard runs [FOLDER]), or delete one.", cls=Listing)
+app = Verbs(help="List runs (regard runs [FOLDER]), or delete one.", cls=RunsGroup)
 
 
 @app.command("list")
@@ -31,82 +34,40 @@ def list_(
     json: Json = False,
 ) -> None:
     """List the runs in a folder, newest first: task, preset, score, parameters, size, age, state."""
-    from regard.cli.console import print_json, print_line, print_table
     from regard.runs.store.listing import list_runs
 
     summaries = list_runs(folder)
-    if json:
-        print_json(summaries)
-        return
-    if not summaries:
-        print_line(f"{folder}: there are no runs here yet.")
-        return
-    rows = [
-        (
-            str(each.path),
-            each.task or "",
-            each.preset or "",
-            f"{each.score.metric} {each.score.value:.2f} on {each.score.set}" if each.score else "",
-            f"{each.parameters:,}" if each.parameters is not None else "",
-            size(each.bytes),
-            age(each.age_seconds) if each.age_seconds is not None else "",
-            each.state,
-        )
-        for each in summaries
-    ]
     header = ("run", "task", "preset", "score", "parameters", "size", "age", "state")
-    print_table(header, rows, right=(4, 5, 6))
-    for each in summaries:
-        if each.reason:
-            print_line(each.reason)
+    reasons = [each.reason for each in summaries if each.reason]
+    empty = f"{folder}: there are no runs here yet."
+    show(
+        json,
+        summaries,
+        *([(header, [each.cells() for each in summaries], (4, 5, 6)), *reasons] if summaries else [empty]),
+    )
 
 
 @app.command("delete")
-def delete(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking for confirmation.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Delete a run even if another machine may still be training it.")
-    ] = False,
-    json: Json = False,
-) -> None:
+@options(*flags_of(DeleteSettings, shows_defaults=True))
+def delete(run: RunFolder, given: Given = NOTHING, json: Json = False) -> None:
     """Delete the folder of a run, and nothing else; a run in training is refused."""
-    from regard.cli.console import print_json, print_line
     from regard.errors import RunError
     from regard.runs.run import Run
     from regard.runs.store.listing import check_deletable, delete_run, summarize
 
-    check_deletable(Run(run), force)
-    if not yes:
+    chosen = given.settings(DeleteSettings)
+    check_deletable(Run(run), chosen.force)
+    if not chosen.yes:
         summary = summarize(Run(run))
         score = f", {summary.score.metric} {summary.score.value:.2f}" if summary.score else ""
         try:
-            question = f"Delete {run} ({summary.task}, {summary.state}{score}, {size(summary.bytes)})?"
+            question = f"Delete {run} ({summary.task}, {summary.state}{score}, {size_words(summary.bytes)})?"
             is_confirmed = typer.confirm(question, err=True)
         except (typer.Abort, RuntimeError, ValueError):  # standard input may be closed
             raise RunError(f"{run}: not confirmed, so nothing was deleted; --yes deletes without asking.") from None
         if not is_confirmed:
             typer.echo("Nothing was deleted.", err=True)
             raise typer.Exit(1)
-    deleted = delete_run(run, force)
-    if json:
-        print_json({"deleted": deleted.path, "bytes": deleted.bytes})
-    else:
-        print_line(f"{run}: deleted, {size(deleted.bytes)} freed.")
-
-
-def size(count: float) -> str:
-    """Return a number of bytes in its largest unit (powers of 1000)."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if count >= 10 or unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
-
-
-def age(seconds: float) -> str:
-    """Return a time span in its largest unit, rounded down."""
-    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
-        if seconds >= length:
-            return f"{int(seconds // length)} {unit}"
-    return f"{int(max(seconds, 0))} s"
+    deleted = delete_run(run, chosen.force)
+    plain = {"deleted": deleted.path, "bytes": deleted.bytes}
+    show(json, plain, f"{run}: deleted, {size_words(deleted.bytes)} freed.")

@@ -1,11 +1,13 @@
 """`regard doctor`: checks of the data and a trial of the training, before a run."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from regard.cli.options import NOTHING, Given, Json, Quiet, Recipe, SettingWords, options
+from regard.cli.console import print_json, print_styled, progress
+from regard.cli.options import NOTHING, Given, Json, Quiet, Recipe, SettingWords, flags_of, options
 from regard.cli.run_options import RUN, run_overrides
+from regard.runs.settings import DoctorSettings
 
 if TYPE_CHECKING:
     from regard.tasks.findings import Report
@@ -13,26 +15,19 @@ if TYPE_CHECKING:
 STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "problem": "red"}
 
 
-@options(*RUN)
+@options(*RUN, *flags_of(DoctorSettings, shows_defaults=True))
 def doctor(
-    recipe: Recipe,
-    settings: SettingWords = None,
-    given: Given = NOTHING,
-    lr_finder: Annotated[bool, typer.Option("--lr-finder", help="Also run a learning-rate range test.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Check the data only; skip the trial updates.")] = False,
-    quiet: Quiet = False,
-    json: Json = False,
+    recipe: Recipe, settings: SettingWords = None, given: Given = NOTHING, quiet: Quiet = False, json: Json = False
 ) -> None:
-    """Check the data and try out the training before a run; exit code 1 if there is a problem.
+    """Check the data and try out the training before a run.
 
-    Examples: regard doctor translate --source a.de --target a.en · regard doctor translate-miniature --lr-finder
-    · regard doctor language-model --text books/
+    The exit code is 1 if there is a problem. Examples: regard doctor translate --source a.de --target a.en · regard
+    doctor translate-miniature --lr-finder · regard doctor language-model --text books/
     """
-    from regard.cli.console import print_json, progress
     from regard.studies.doctor.examine import doctor as examine
 
-    overrides = run_overrides(list(settings or []), given)
-    report = examine(recipe, overrides, lr_finder=lr_finder, quick=quick, progress=progress(quiet))
+    overrides, chosen = run_overrides(list(settings or []), given), given.settings(DoctorSettings)
+    report = examine(recipe, overrides, lr_finder=chosen.lr_finder, quick=chosen.quick, progress=progress(quiet))
     if json:
         print_json({"severity": report.severity, "findings": report.findings})
     else:
@@ -43,26 +38,16 @@ def doctor(
 
 def print_report(report: "Report") -> None:
     """Print the findings by kind, each with its examples and its remedy, and a summary."""
-    import sys
-
-    from rich.console import Console
-    from rich.text import Text
-
-    from regard.escaping import printable
-
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     kind = None
-    for finding in report.findings:
-        if finding.check != kind:
-            console.print(Text(finding.check, style="bold"))
-            kind = finding.check
-        console.print(
-            Text(f"  {finding.severity:8}", style=STYLES[finding.severity]) + Text(printable(finding.sentence))
-        )
-        for example in finding.examples:
-            console.print(Text(f"            {printable(str(example))}", style="dim"))
-        if finding.way_out:
-            console.print(Text(f"          → {printable(finding.way_out)}"))
+    for each in report.findings:
+        if each.check != kind:
+            print_styled((each.check, "bold"))
+            kind = each.check
+        print_styled((f"  {each.severity:8}", STYLES[each.severity]), (each.sentence, ""))
+        for example in each.examples:
+            print_styled((f"            {example}", "dim"))
+        if each.way_out:
+            print_styled((f"          → {each.way_out}", ""))
     counts = [(len(report.of(severity)), severity) for severity in ("problem", "warning", "note")]
     parts = [f"{count} {severity}{'s' if count > 1 else ''}" for count, severity in counts if count]
-    console.print(Text(f"{', '.join(parts)}." if parts else "No problems.", style=STYLES[report.severity]))
+    print_styled((f"{', '.join(parts)}." if parts else "No problems.", STYLES[report.severity]))

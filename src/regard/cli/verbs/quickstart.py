@@ -1,12 +1,8 @@
 """`regard quickstart`: training, evaluation and translation on the embedded data."""
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from regard.cli.options import NOTHING, Given, Quiet, options
+from regard.cli.options import NOTHING, Given, Quiet, flags_of, options
 from regard.cli.run_options import MACHINE
+from regard.runs.settings import QuickstartSettings
 
 SENTENCES = (
     "Der kleine Hund schläft im Garten.",
@@ -15,14 +11,9 @@ SENTENCES = (
 )
 
 
-@options(*MACHINE)
-def quickstart(
-    out: Annotated[Path, typer.Option(help="Run folder.")] = Path("runs/quickstart"),
-    fresh: Annotated[bool, typer.Option(help="Train again, overwriting an existing run.")] = False,
-    given: Given = NOTHING,
-    quiet: Quiet = False,
-) -> None:
-    """Train a German-English translator on the embedded miniature world, evaluate it and translate examples."""
+@options(*flags_of(QuickstartSettings, shows_defaults=True), *MACHINE)
+def quickstart(given: Given = NOTHING, quiet: Quiet = False) -> None:
+    """Train a translator on the embedded miniature world and try it out."""
     from regard.cli.console import print_line, progress
     from regard.cli.metrics import print_run, print_scores
     from regard.runs.run import Run
@@ -30,8 +21,9 @@ def quickstart(
     from regard.tasks.contract import find_task
     from regard.tasks.load import load
 
-    run = Run(out)
-    if run.exists and not fresh:
+    chosen = given.settings(QuickstartSettings)
+    out, run = chosen.out, Run(chosen.out)
+    if run.exists and not chosen.fresh:
         record = run.record
         if not record.scores:
             print_line(f"{out}: this run is unfinished. Resume it: regard train --resume {out}")
@@ -41,8 +33,9 @@ def quickstart(
         print_line("Train again: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
         print_scores(find_task(record.task), record.scores)
     else:
-        overrides = {f"machine.{name}": value for name, value in given.values_of(given).items()}
-        print_run(train("translate-miniature", overrides, out=out, overwrite=fresh, progress=progress(quiet)), False)
+        overrides = {f"machine.{name}": value for name, value in given.values_of(["device", "threads"]).items()}
+        done = train("translate-miniature", overrides, out=out, overwrite=chosen.fresh, progress=progress(quiet))
+        print_run(done, False)
     print_line()
     translator = load(out, given["device"] or "auto")
     for translation in translator(list(SENTENCES)):

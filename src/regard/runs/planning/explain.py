@@ -7,7 +7,7 @@ from regard import registry
 from regard.config.overrides import parse_overrides
 from regard.config.resolve import suggestion
 from regard.config.schema import FieldSpec, find_field
-from regard.config.settings import flatten
+from regard.config.settings import Settings, flatten
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.models.families import DEFAULT_FAMILY, family
@@ -32,6 +32,17 @@ class ExplainedSetting:
     doc: str
     field: FieldSpec | None
     """Its declaration; None for an entry of a table with names chosen by the user."""
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """Its type, default, value and source."""
+        default = self.field.default if self.field and not self.field.is_required else None
+        return {
+            "type": self.field.type_words if self.field else "",
+            "default": default.model_dump(mode="json") if isinstance(default, Settings) else default,
+            "value": self.value,
+            "source": self.source,
+        }
 
 
 def explain_recipe(recipe: str, words: Sequence[str] = ()) -> list[ExplainedSetting]:

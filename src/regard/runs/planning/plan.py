@@ -6,7 +6,7 @@ from typing import Any
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import count_parameters, family
 from regard.models.presets import preset
-from regard.progress import SILENT, Progress
+from regard.progress import SILENT, Progress, duration
 from regard.tasks.contract import find_task
 from regard.tasks.data import Prepared
 from regard.tasks.declarations import Context
@@ -37,6 +37,21 @@ class Plan:
         data = values.pop("data")
         first = ("task", "preset", "parameters", "vocabulary")
         return {name: values.pop(name) for name in first} | data | values
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and values in words."""
+        values = self.to_dict()
+        if (seconds := values.pop("seconds")) is not None:
+            values["training time"] = f"about {duration(seconds)}, without validation"
+        return [(name.replace("_", " "), _shown(value)) for name, value in values.items()]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(each)}" for name, each in value.items()) or "none"
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def plan_run(settings: RunSettings[ModelSettings], progress: Progress = SILENT) -> tuple[Plan, Prepared[Any]]:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from regard.errors import RunError
+from regard.progress import age_words, size_words
 from regard.runs.store.folder import RunFolder
 from regard.runs.store.process import is_alive
 from regard.tasks.contract import find_task
@@ -43,6 +44,19 @@ class RunSummary:
     age_seconds: float | None = None
     reason: str | None = None
     """Why it cannot be read."""
+
+    def cells(self) -> tuple[str, ...]:
+        """Return its row of a table: path, task, preset, score, parameters, size, age, state."""
+        return (
+            str(self.path),
+            self.task or "",
+            self.preset or "",
+            f"{self.score.metric} {self.score.value:.2f} on {self.score.set}" if self.score else "",
+            f"{self.parameters:,}" if self.parameters is not None else "",
+            size_words(self.bytes),
+            age_words(self.age_seconds) if self.age_seconds is not None else "",
+            self.state,
+        )
 
 
 def list_runs(folder: str | Path = "runs") -> list[RunSummary]:

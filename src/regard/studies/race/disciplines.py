@@ -7,7 +7,7 @@ from typing import Any
 
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
-from regard.progress import SILENT, Progress
+from regard.progress import SILENT, Progress, duration
 from regard.runs.preflight import preflight
 from regard.runs.run import Run
 from regard.studies.doctor.trial import TrialSetup
@@ -90,6 +90,24 @@ def race_metrics(task: AnyTask) -> tuple[Metric, ...]:
 def column_records(task: AnyTask) -> list[dict[str, Any]]:
     """Return the columns of a race's table as plain values."""
     return [{key: asdict(metric)[key] for key in ("key", "label", "format", "best")} for metric in race_metrics(task)]
+
+
+def ranking_table(results: Results) -> tuple[list[str], list[list[str]]]:
+    """Return a header and a row for each member, the best one first."""
+    columns = results["columns"]
+    rows = [
+        [
+            each["name"],
+            *(format(each[column["key"]], column["format"]) for column in columns),
+            f"{each['parameters']:,}",
+            f"{each['steps']:,}",
+            f"{each['times']['tokens_per_second']:,.0f}",
+            duration(each["times"]["seconds"]),
+        ]
+        for each in ranked(results)
+    ]
+    titles = (column["label"] for column in columns)
+    return ["model", *titles, "parameters", "steps", "tokens/s", "training"], rows
 
 
 def ranked(results: Results) -> list[dict[str, Any]]:

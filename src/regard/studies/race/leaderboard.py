@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from regard.progress import SILENT, Bar, Progress
+from regard.progress import SILENT, Bar, Progress, duration
 
 State = Literal["waiting", "training", "scoring", "measuring", "finished", "failed"]
 
@@ -26,6 +26,42 @@ class Standing:
     score_name: str = "BLEU"
     """Label of the score."""
     score_format: str = ".2f"
+
+
+def standing_table(standings: Sequence[Standing]) -> tuple[list[str], list[list[str]], str]:
+    """Return the header, a row for each member, and no note."""
+    score = standings[0].score_name if standings else "score"
+    rows = [
+        [
+            each.name,
+            each.state,
+            f"{each.step:,}/{each.steps:,}" if each.steps else "",
+            f"{each.loss:.3f}" if each.loss is not None else "",
+            f"{each.score:{each.score_format}}" if each.score is not None else "",
+            f"{each.tokens_per_second:,.0f}" if each.tokens_per_second is not None else "",
+            duration(each.seconds) if each.seconds is not None else "",
+        ]
+        for each in standings
+    ]
+    return ["model", "state", "step", "loss", score, "tokens/s", "training"], rows, ""
+
+
+class StateLines:
+    """A line for each member whose state is new, for pipes and logs."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, str] = {}
+
+    def __call__(self, standings: Sequence[Standing]) -> list[str]:
+        """Return the lines of newer standings."""
+        lines = []
+        for each in standings:
+            if each.state != self.states.get(each.name, "waiting"):
+                is_scored = each.state == "finished" and each.score is not None
+                score = f", {each.score_name} {each.score:{each.score_format}}" if is_scored else ""
+                lines.append(f"{each.name}: {each.state}{score}")
+            self.states[each.name] = each.state
+        return lines
 
 
 Show = Callable[[Sequence[Standing]], None]

@@ -54,6 +54,34 @@ def page(results: dict[str, Any], plots: Sequence[Chart]) -> str:
     )
 
 
+def accuracy_table(results: dict[str, Any] | None) -> tuple[list[str], list[list[str]], str]:
+    """Return a header, a row for each method, and how many runs are done."""
+    if results is None:
+        return [], [], ""
+    header = ["method", *(size_name(size, results) for size in results["sizes"]), "seconds", "trainable parameters"]
+    rows = []
+    for row in results["table"]:
+        seconds = [each["seconds"] for each in row["by_size"] if each["seconds"] is not None]
+        trainable = row["trainable_parameters"]
+        last = [f"{seconds[-1]:.1f}" if seconds else "", f"{trainable:,}" if trainable is not None else ""]
+        rows.append([row["method"], *map(accuracy_words, row["by_size"]), *last])
+    return header, rows, f"{results['done']} of {results['of']} runs"
+
+
+class ResultLines:
+    """A line when a run has ended, for pipes and logs."""
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def __call__(self, results: dict[str, Any]) -> list[str]:
+        """Return the line of results with more runs than before."""
+        if results["done"] <= self.done:
+            return []
+        self.done, (_, rows, _) = results["done"], accuracy_table(results)
+        return [f"{results['done']} of {results['of']}: " + "; ".join(" ".join(row) for row in rows)]
+
+
 def size_name(size: int | None, results: dict[str, Any]) -> str:
     """Return the number of training examples of a column in words."""
     return f"all {results['train_examples']:,}" if size is None else f"{size:,}"

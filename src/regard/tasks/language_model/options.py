@@ -27,6 +27,11 @@ class TextOptions(TextDecoding, GenerationOptions):
     chat: bool = False
     """Treat the prompt as the message of a user, and render it by the model's chat template."""
 
+    @property
+    def streams(self) -> bool:
+        """True where a call has one output, which can be shown while it is generated."""
+        return self.num_samples == 1
+
     @model_validator(mode="before")
     @classmethod
     def _n_best_are_generated(cls, values: object) -> object:

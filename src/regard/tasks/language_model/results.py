@@ -1,6 +1,8 @@
 """Results of a language model as frozen values: completions, next tokens, scores of texts."""
 
+import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regard.decoding.steppers.interface import FinishReason
@@ -28,6 +30,7 @@ class Completion(Result):
     """All continuations of the prompt, this one first, where num_samples is above 1; of a beam search, best first."""
 
     columns = ("completion", "finish_reason", "log_probability")
+    is_block = True
 
     @property
     def prompt(self) -> str:
@@ -44,9 +47,35 @@ class Completion(Result):
         """The sum over all tokens."""
         return math.fsum(self.log_probabilities)
 
+    def lines(self) -> list[str]:
+        """Return the new text, or those of all samples, each under its number."""
+        return self.numbered(None)
+
+    def numbered(self, number: int | None) -> list[str]:
+        """Return the new text; with several samples, each under the number of the row and its own."""
+        if not self.samples:
+            return [self.text]
+        row, count = "" if number is None else f"prompt {number}, ", len(self.samples)
+        parts = ([f"--- {row}output {rank} of {count} ---", each.text] for rank, each in enumerate(self.samples, 1))
+        return [line for part in parts for line in part]
+
+    def row_lines(self, number: int) -> list[str]:
+        """Return the new text on one line; with several samples, each after the number of the row and its own."""
+        texts = [" ".join(each.text.splitlines()) for each in self.samples or (self,)]
+        return [f"{number}\t{rank}\t{text}" if self.samples else text for rank, text in enumerate(texts, 1)]
+
     def to_dict(self) -> Plain:
         """Return the prompt, the new text, its tokens, and all samples."""
         return super().to_dict() | {"log_probability": self.log_probability}
+
+    def record(self) -> Plain:
+        """Return the values of its columns, and the texts of several samples."""
+        return super().record() | ({"outputs": [each.text for each in self.samples]} if self.samples else {})
+
+    def cells(self) -> dict[str, str]:
+        """Return the values of its columns as text, those of several samples as JSON."""
+        several = {"outputs": json.dumps(self.record()["outputs"], ensure_ascii=False)} if self.samples else {}
+        return super().cells() | several
 
 
 @dataclass(frozen=True)
@@ -70,6 +99,17 @@ class TextScore(Result):
     """The most probable tokens at each position, best first, where they were asked for."""
 
     columns = ("log_probability", "perplexity", "word_perplexity", "bits_per_byte")
+
+    @staticmethod
+    def totals(scores: "Sequence[TextScore]") -> dict[str, float]:
+        """Return the metrics of all tokens."""
+        return {
+            "perplexity": perplexity(scores),
+            "word_perplexity": word_perplexity(scores),
+            "bits_per_byte": bits_per_byte(scores),
+            "log_probability": math.fsum(each.log_probability for each in scores),
+            "tokens": sum(len(each.tokens) for each in scores),
+        }
 
     @property
     def text(self) -> str:

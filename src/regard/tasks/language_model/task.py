@@ -87,6 +87,8 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatDa
             TextOptions,
             Completion,
             streams=True,
+            takes_blank=True,
+            details="Defaults are the run's settings under generate.",
             example='"Once upon a time"',
             call='generator("Once upon a time").text',
             variable="generator",
@@ -146,6 +148,12 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatDa
         from regard.tasks.language_model.pipeline import Generator
 
         return Generator(bundle, options.quantize)
+
+    def quantization_cost(self, pipeline: "Generator", record: RunRecord | None, progress: Progress) -> str:
+        """Return what int8 weights cost in perplexity."""
+        from regard.tasks.language_model.int8_cost import measure_quantization_cost
+
+        return str(measure_quantization_cost(record, pipeline, progress))
 
     def check_bundle(self, bundle: "Bundle") -> None:
         """Refuse a model whose generation defaults are invalid."""

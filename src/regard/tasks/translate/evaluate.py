@@ -115,7 +115,7 @@ def evaluate_pairs(
 
 def decoding_of(options: AnyTranslateOptions) -> dict[str, Any]:
     """Return the decoding settings among the options of a call."""
-    return options.model_dump(mode="json", exclude={"prefix", "n_best"})
+    return options.model_dump(mode="json", exclude={"prefix", "n_best", "paragraphs"})
 
 
 def encode_pairs(translator: Translator, pairs: Sequence[Pair]) -> EncodedPairs:

@@ -30,6 +30,21 @@ class SourceAndTarget:
 class AnyTranslateOptions(AnyTranslationDecoding, GenerationOptions):
     """Options of every translator."""
 
+    paragraphs: bool = False
+    """Translate texts of several sentences: split, translated one by one, and rejoined with their white space."""
+
+    @property
+    def streams(self) -> bool:
+        """True where a call has one output, which can be shown while it is generated."""
+        return super().streams and not self.paragraphs
+
+    @model_validator(mode="after")
+    def _paragraphs_have_one_output(self) -> "AnyTranslateOptions":
+        for name in ("n_best", "prefix"):
+            if self.paragraphs and (value := getattr(self, name, None)):
+                raise ValueError(f"{name}: {value} is for single sentences; omit it, or paragraphs.")
+        return self
+
 
 class TranslateOptions(TranslationDecoding, AnyTranslateOptions):
     """Options of translation token by token."""

@@ -1,6 +1,6 @@
 """Texts of several sentences: split, translated sentence by sentence, and rejoined with their white space."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from regard.data.corpus.sentences import split_sentences
 from regard.tasks.translate.results import Translation
@@ -12,8 +12,12 @@ FULL_WIDTH = "。！？｡」』】）…"
 def translate_paragraphs(translator: Callable[..., Sequence[Translation]], text: str, **options: object) -> str:
     """Translate a text of several sentences or lines one by one, and rejoin them with their white space."""
     parts = list(sentences_of(text))
-    translated = iter(translator([sentence for _, sentence, _ in parts if sentence], **options))
-    result = ""
+    return rejoined(parts, translator([sentence for _, sentence, _ in parts if sentence], **options))
+
+
+def rejoined(parts: Sequence[tuple[str, str, str]], translations: Iterable[Translation]) -> str:
+    """Return the translations of the sentences of a text with the white space around them."""
+    translated, result = iter(translations), ""
     for before, sentence, after in parts:
         words = next(translated).text.strip() if sentence else ""
         # A language without spaces between sentences may become one with them.

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from regard.inspection.record import record_translation
 from regard.nn.probes.trace import Trace
 from regard.pipelines.generation import GeneratingPipeline, decoding_options, decoding_part
 from regard.pipelines.inputs import as_row, check_text, split_rows
+from regard.progress import Progress
 from regard.tasks.data import translation_tokenizers
 from regard.tasks.translate.options import (
     AnyTranslateOptions,
@@ -25,7 +27,7 @@ from regard.tasks.translate.options import (
     SourceRow,
     TranslateOptions,
 )
-from regard.tasks.translate.paragraphs import translate_paragraphs
+from regard.tasks.translate.paragraphs import rejoined, sentences_of, translate_paragraphs
 from regard.tasks.translate.results import Alternative, Translation, detokenized
 from regard.tasks.translate.scoring import PairScorer
 from regard.text.detokenizer import first_stop
@@ -34,6 +36,8 @@ from regard.text.tokenizer import Tokenizer
 
 BATCH_TOKENS = {"cpu": 16384, "cuda": 32768}
 """Padded source tokens per batch, all hypotheses counted: fits a CPU's cache, fills a GPU."""
+SENTENCES = 2**16
+"""Sentences of a text that are sampled independently of each other."""
 
 
 class Translator(GeneratingPipeline[SourceRow, AnyTranslateOptions, Translation]):
@@ -76,6 +80,8 @@ class Translator(GeneratingPipeline[SourceRow, AnyTranslateOptions, Translation]
         self, rows: Sequence[SourceRow], options: AnyTranslateOptions, numbers: Sequence[int], where: Sequence[str]
     ) -> list[Request | None]:
         """Return the request of each source; None for a blank one, whose translation is blank."""
+        if options.paragraphs:
+            raise ConfigError("paragraphs: this is for a call, not for one request; send the sentences one by one.")
         for row, origin in zip(rows, where, strict=True):
             check_text(row.source, origin, may_be_blank=True)
         kept = [index for index, row in enumerate(rows) if row.source.strip()]
@@ -86,6 +92,45 @@ class Translator(GeneratingPipeline[SourceRow, AnyTranslateOptions, Translation]
         for index, ids, prefix in zip(kept, encoded, prefixes, strict=True):
             made[index] = self._request(ids, options, numbers[index], prefix)
         return made
+
+    def _results(
+        self,
+        given: Sequence[object],
+        options: AnyTranslateOptions,
+        where: Sequence[str],
+        progress: Progress,
+        numbers: Sequence[int],
+    ) -> list[Translation]:
+        if not options.paragraphs:
+            return super()._results(given, options, where, progress, numbers)
+        rows = [as_row(self.row, self.inputs, each, origin) for each, origin in zip(given, where, strict=True)]
+        for row, origin in zip(rows, where, strict=True):
+            check_text(row.source, origin, may_be_blank=True)
+        parts = [list(sentences_of(row.source)) for row in rows]
+        sentences = [[SourceRow(each) for _, each, _ in part if each] for part in parts]
+        # So many numbers a row, so that what is sampled does not depend on the rows before.
+        counted = [
+            (number - 1) * SENTENCES + place
+            for number, row in zip(numbers, sentences, strict=True)
+            for place in range(1, len(row) + 1)
+        ]
+        origins = [origin for origin, row in zip(where, sentences, strict=True) for _ in row]
+        alone = options.model_copy(update={"paragraphs": False})
+        translated = iter(
+            super()._results([each for row in sentences for each in row], alone, origins, progress, counted)
+        )
+        return [
+            self._paragraph(row, part, tuple(islice(translated, len(each))))
+            for row, part, each in zip(rows, parts, sentences, strict=True)
+        ]
+
+    def _paragraph(
+        self, row: SourceRow, parts: Sequence[tuple[str, str, str]], sentences: tuple[Translation, ...]
+    ) -> Translation:
+        """Return the translation of a text from those of its sentences; its score is their mean."""
+        score = math.fsum(each.score for each in sentences) / max(1, len(sentences))
+        tokens = tuple(token for each in sentences for token in each.tokens)
+        return Translation(row, rejoined(parts, sentences), score, tokens, tuple, sentences=sentences)
 
     def _request(
         self, ids: Sequence[int], options: AnyTranslateOptions, number: int, prefix: Prefix | None
@@ -161,6 +206,9 @@ class Translator(GeneratingPipeline[SourceRow, AnyTranslateOptions, Translation]
     def alternatives(self, source: str, prefix: str = "", count: int = 5, **overrides: Any) -> list[Alternative]:
         """Return the most probable next tokens after a prefix of the translation, each with its continuation."""
         options, tokenizer = self.options(**overrides), self.tokenizer
+        for name in ("n_best", "paragraphs"):
+            if value := getattr(options, name):
+                raise ConfigError(f"{name}: {value} has no meaning with alternatives; leave one of them out.")
         given = self.request(SourceRow(source), options)
         if given is None:
             raise DataError("alternatives: the source is empty; give it a sentence.")
@@ -182,8 +230,8 @@ class Translator(GeneratingPipeline[SourceRow, AnyTranslateOptions, Translation]
         translations = self.results([SourceRow(source)] * len(tokens), options, job, requests, hypotheses)
         return [
             Alternative(
-                tokenizer.tokens([token])[0],
                 math.exp(value),
+                tokenizer.tokens([token])[0],
                 tokenizer.decode(ids) if token == tokenizer.eos_id else each.text,
             )
             for token, value, each in zip(tokens, values.tolist(), translations, strict=True)

@@ -1,5 +1,6 @@
 """The results of a translator, as frozen dataclasses."""
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,8 @@ class Translation(Result):
     find_candidates: Callable[[], tuple[TranslationCandidate, ...]] = field(repr=False, compare=False)
     n_best: int | None = field(default=None, repr=False, compare=False)
     """Candidates that were asked for (default: one)."""
+    sentences: "tuple[Translation, ...] | None" = None
+    """Those of the sentences of a text that was translated sentence by sentence."""
 
     columns = ("translation", "score")
 
@@ -57,9 +60,37 @@ class Translation(Result):
         """All final hypotheses, best first; detokenized on first use."""
         return self.find_candidates()
 
+    @property
+    def listed(self) -> tuple[TranslationCandidate, ...]:
+        """The candidates that were asked for."""
+        return self.candidates[: self.n_best or 1]
+
+    def lines(self) -> list[str]:
+        """Return the translation on a line, as it is if it has sentences; or the rank and score of each candidate."""
+        return self.numbered(None)
+
+    def numbered(self, number: int | None) -> list[str]:
+        """Return its lines; with several candidates, each after the number of the row."""
+        if self.sentences:
+            return [self.text]
+        if (self.n_best or 1) == 1:
+            return [" ".join(self.text.splitlines())]
+        row = "" if number is None else f"{number}\t"
+        texts = [(each.score, " ".join(each.text.splitlines())) for each in self.listed]
+        return [f"{row}{rank}\t{score:.4f}\t{text}" for rank, (score, text) in enumerate(texts, 1)]
+
     def to_dict(self) -> Plain:
         """Return the source, the best translation with its score and tokens, and the candidates asked for."""
-        return super().to_dict() | {"candidates": plain(self.candidates[: self.n_best or 1])}
+        return super().to_dict() | {"candidates": plain(self.listed)}
+
+    def record(self) -> Plain:
+        """Return the values of its columns, and the texts of several candidates."""
+        return super().record() | ({"outputs": [each.text for each in self.listed]} if self.n_best else {})
+
+    def cells(self) -> dict[str, str]:
+        """Return the values of its columns as text, those of several candidates as JSON."""
+        several = {"outputs": json.dumps(self.record()["outputs"], ensure_ascii=False)} if self.n_best else {}
+        return super().cells() | several
 
 
 def detokenized(
@@ -84,8 +115,8 @@ def detokenized(
 class Alternative:
     """A possible next token, its probability, and the translation that continues with it."""
 
-    token: str
     probability: float
+    token: str
     text: str
 
 
@@ -98,6 +129,15 @@ class PairScore(Result):
     log_probabilities: tuple[float, ...]
 
     columns = ("log_probability", "perplexity")
+
+    @staticmethod
+    def totals(scores: "Sequence[PairScore]") -> dict[str, float]:
+        """Return the metrics of all tokens."""
+        return {
+            "perplexity": perplexity(scores),
+            "log_probability": math.fsum(each.log_probability for each in scores),
+            "tokens": sum(len(each.tokens) for each in scores),
+        }
 
     @property
     def source(self) -> str:

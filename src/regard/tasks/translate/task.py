@@ -19,6 +19,7 @@ from regard.tasks.declarations import (
     Context,
     EvaluateOptions,
     InitFrom,
+    Listing,
     LoadOptions,
     LossCurve,
     Metric,
@@ -29,7 +30,7 @@ from regard.tasks.evaluation import Evaluation, Values, decoding_words
 from regard.tasks.planning import rules
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord, ScoresRecord
-from regard.tasks.translate.options import PairScoreOptions, SourceRow, TranslateOptions
+from regard.tasks.translate.options import MaskPredictOptions, PairScoreOptions, SourceRow, TranslateOptions
 from regard.tasks.translate.planning import translator_defaults, translator_shape
 from regard.tasks.translate.records import PairReport, TranslateFacts
 from regard.tasks.translate.results import PairScore, Translation
@@ -104,6 +105,10 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             Translation,
             streams=True,
             arguments="TEXT",
+            more_options=(MaskPredictOptions,),
+            views=(Listing("alternatives", "Next tokens to list after --prefix, each with its best translation."),),
+            takes_blank=True,
+            details="Defaults are the run's settings under decode.",
             example='"your text"',
             call='translator("your text").text',
             variable="translator",
@@ -116,7 +121,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             PairScoreOptions,
             PairScore,
             method="score",
-            arguments="--source FILE --target FILE",
+            arguments="SOURCE_FILE TARGET_FILE",
         ),
     )
     evaluation = TranslateEvaluation

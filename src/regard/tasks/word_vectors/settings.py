@@ -1,6 +1,9 @@
 """A run of word vectors as one frozen value."""
 
+from pathlib import Path
 from typing import Generic, Literal
+
+from pydantic import Field
 
 from regard.config.settings import Settings
 from regard.data.settings.text import WordData
@@ -22,6 +25,19 @@ class VectorEvaluationSettings(Settings):
     def name(self) -> str:
         """Its name in messages."""
         return ", ".join([*([self.analogies] if self.analogies else []), *self.similarities])
+
+
+class MapSettings(Settings):
+    """The words, the projection and the files of a map."""
+
+    top: int | None = Field(None, ge=3)
+    """Number of most frequent words to plot as well."""
+    method: Literal["pca", "tsne"] = "pca"
+    """pca: linear projection; tsne: t-SNE, which preserves neighborhoods."""
+    out: Path | None = None
+    """Output NAME.png and NAME.html (default: map in the run, or in the current folder)."""
+    seed: int = Field(1, ge=0, lt=2**32)
+    """Random seed of t-SNE."""
 
 
 class VectorSettings(RunSettings[M], Generic[M]):

@@ -11,7 +11,8 @@ from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import DocumentSource
 from regard.data.sources.memory import TEXT
 from regard.models.base.settings import ModelSettings
-from regard.pipelines.word_vectors import NeighborOptions, Neighbors, WordRow
+from regard.pipelines.word_settings import NeighborOptions
+from regard.pipelines.word_vectors import Neighbors, WordRow
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
