@@ -24,7 +24,8 @@ def test_the_public_names_are_there():
     import regard
 
     functions = (
-        "train resume load load_encoder evaluate compare plan doctor race transfer export runs tasks presets recipes"
+        "train resume load load_encoder evaluate compare plan doctor race tune transfer export runs tasks presets "
+        "recipes"
     )
     classes = (
         "Run Pipeline Result Translator Generator Encoder Classifier Regressor Tagger QuestionAnswerer "

@@ -185,7 +185,7 @@ def test_cards_lists_averages_and_exports_are_for_every_task(task, tiny_runs, tm
 DATA = {
     "data.train.source": ("translate",),
     "data.train.target": ("translate",),
-    "data.train.path": ("translate", *TABLES),
+    "data.train.path": ("translate", "language-model", *TABLES),
     "data.train.paths": RUNNING,
 }
 """The settings of training data that flags set, and the tasks that have them."""

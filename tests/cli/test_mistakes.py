@@ -50,7 +50,7 @@ MISTAKES = {
     "data of another task": (
         ["train", "language-model", "--source", "a.de", "--target", "a.en"],
         'data.train.source: "a.de" (--source) is not for the task language-model; give it --text FILE or '
-        "--text FOLDER.",
+        "--text FOLDER, or --data FILE of prompts and completions.",
     ),
     "text of another task": (
         ["train", "translate-miniature", "--text", "books"],

@@ -144,7 +144,7 @@ def test_config_show_prints_every_value_and_its_source():
     assert rows["seed"] == "7\tthe command line\tSeed of every random choice."
     assert rows["model.heads"].startswith("4\tpreset transformer-tiny\t")
     assert rows["task"].startswith('"translate"\trecipe translate-miniature\t')
-    assert rows["train.clip_norm"].startswith("1.0\tdefault\tMaximum gradient norm")
+    assert rows["train.clip_norm"].startswith("1.0\tplanned: constant: it only acts on outliers\tMaximum")
     found = json.loads(good("config", "show", "translate-miniature", "--json"))
     assert found["model.width"]["source"].startswith(("preset", "recipe"))
 

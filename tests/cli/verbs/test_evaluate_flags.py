@@ -88,8 +88,16 @@ def _pairs_in_a_table(desk: Desk) -> None:
     assert name == str(table) and scores["sentences"] == 2
 
 
+def _completions_in_a_table(desk: Desk) -> None:
+    """They are for models with a chat template, which this one has not."""
+    table = desk.data / "chats.jsonl"
+    table.write_text(json.dumps({"prompt": "Who sleeps?", "completion": "The dog."}) + "\n")
+    assert bad("evaluate", desk.run, "--data", table).startswith(f"{table}: this model has no chat template; ")
+
+
 def _data(desk: Desk) -> None:
-    _pairs_in_a_table(desk) if desk.task == "translate" else _other_data(desk)
+    special = {"translate": _pairs_in_a_table, "language-model": _completions_in_a_table}
+    special.get(desk.task, _other_data)(desk)
 
 
 def _text_column(desk: Desk) -> None:
@@ -165,7 +173,7 @@ def _nothing(desk: Desk) -> None:
 
 
 FLAGS = {
-    "--data": Flag(("translate", *TABLES), _data),
+    "--data": Flag(("translate", "language-model", *TABLES), _data),
     "--source": Flag(("translate",), _other_data),
     "--target": Flag(("translate",), _other_data),
     "--text": Flag(TEXTS, _other_data),
@@ -178,6 +186,7 @@ FLAGS = {
     "--iterations": Flag((), _nothing, ["2"]),  # for mask-predict translators, below
     "--max-source-length": Flag(("translate",), _max_source_length, ["2"]),
     "--papers": Flag(("translate",), _papers, []),
+    "--threshold": Flag((), _nothing, ["0.4"]),  # for multi-label classifiers
     "--analogies": Flag((), _nothing),  # for word vectors, below
     "--similarities": Flag((), _nothing),
     "--candidates": Flag((), _nothing, ["2"]),

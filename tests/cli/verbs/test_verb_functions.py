@@ -11,6 +11,7 @@ from regard.cli.metrics import print_scores
 from regard.cli.verbs import quickstart, train, vectors
 from regard.errors import ConfigError, DataError, RegardError
 from regard.tasks.contract import find_task
+from regard.training.settings import MachineSettings
 
 
 @pytest.fixture
@@ -20,6 +21,7 @@ def calls(monkeypatch):
     for name in ("regard.runs.train.train", "regard.runs.resume.resume"):
         monkeypatch.setattr(name, lambda *args, **options: made.append((args, options)))
     monkeypatch.setattr("regard.cli.metrics.print_run", lambda *_: None)
+    monkeypatch.setattr("regard.runs.resume.resumed_machine", lambda *_: MachineSettings())
     return made
 
 

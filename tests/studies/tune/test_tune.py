@@ -121,8 +121,7 @@ def resolved(task, **changes):
 
 @pytest.mark.parametrize("task", [name for name in TASKS if name != "vectors"])
 def test_every_task_has_three_doubts(task):
-    source = {"paths": ["a"]} if find_task(task).reads_text else {"path": "a"}
-    settings = resolve_run(find_recipe(task), {"data.train": source})
+    settings = resolve_run(find_recipe(task), {"data.train": find_task(task).file_source("a")})
     found = candidates(find_task(task), settings, frozenset())
     names = {name for each in found for name in each.changes}
     assert found[0] == Candidate(PLAIN, {}) and len(names) == 3 and len(found) == 7

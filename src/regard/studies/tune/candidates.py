@@ -25,20 +25,20 @@ class Candidate:
 
 def candidates(task: AnyTask, resolved: Resolved[Any], fixed: frozenset[str]) -> list[Candidate]:
     """Return the plan, and a candidate for each other value of its most doubtful settings; `fixed` ones are kept."""
-    found = [Candidate(PLAIN, {})]
+    chosen = [Candidate(PLAIN, {})]
     doubted = 0
     for doubt in task.doubts:
         values = [] if doubt.setting in fixed else doubt.candidates(resolved.settings)
         doubted += bool(values)
         if doubted <= MOST:
-            found += [Candidate(named({doubt.setting: value}), {doubt.setting: value}) for value in values]
-    if len(found) == 1:
+            chosen += [Candidate(named({doubt.setting: value}), {doubt.setting: value}) for value in values]
+    if len(chosen) == 1:
         names = ", ".join(each.setting for each in task.doubts)
         raise ConfigError(
             f"Nothing is left to tune: the doubtful settings of {task.wording.plural} ({names}) are all set, or the "
             f"model has none of them; leave one of them out."
         )
-    return found
+    return chosen
 
 
 def combined(better: Sequence[Candidate]) -> Candidate | None:

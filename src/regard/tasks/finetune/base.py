@@ -15,7 +15,7 @@ from regard.pipelines.head_scores import Scores, head_outputs
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.data import EvalSet, Prepared
-from regard.tasks.declarations import Check, Context, EvaluateOptions, LoadOptions, LossCurve, ScoreTable
+from regard.tasks.declarations import Check, Context, EvaluateOptions, LossCurve, ScoreTable
 from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.planning import fine_tuning_defaults
@@ -233,10 +233,6 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         from regard.tasks.finetune.data import example_files
 
         return example_files(settings.data)
-
-    @abstractmethod
-    def pipeline(self, bundle: Bundle, options: LoadOptions) -> P:
-        """Return the pipeline of a model."""
 
     def eval_sets(
         self, pipeline: P, source: ExampleSource | None, record: RunRecord | None, folder: Path, progress: Progress
