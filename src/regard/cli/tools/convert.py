@@ -17,7 +17,7 @@ def convert(
     to: Annotated[
         str,
         typer.Option(
-            help="Format: hf (Hugging Face transformers); of word vectors: word2vec (text), word2vec-binary or glove."
+            help="Format: hf (Hugging Face transformers), checkpoint (weights in one file), word2vec[-binary], glove."
         ),
     ] = "hf",
     out: Annotated[
