@@ -39,6 +39,7 @@ from regard.training.device.machine import Machine
 from regard.training.hooks import Hooks
 from regard.training.loop import Trainer
 from regard.training.parallel.process_group import init_process_group
+from regard.training.parallel.shard import like
 from regard.training.settings import TrainSettings
 from small import random_pairs, small_transformer
 
@@ -155,13 +156,20 @@ def together(count, call, out, **changes):
     return texts
 
 
+def whole(part, parameter):
+    """Return the whole tensor that a process holds a part of."""
+    sharded = like(part.detach().clone(), parameter)
+    return sharded.full_tensor() if hasattr(sharded, "full_tensor") else sharded
+
+
 def train_all(team, out, kinds=KINDS, **changes):
     """Train every kind, and write the weights and losses of the main process."""
     for kind in kinds:
         scene = ParallelScene(kind, team, out / f"text-{team.rank}", **changes)
         scene.trainer.run()
-        tensors = {name: value.detach().clone() for name, value in scene.trainer.average.parameters.items()}
-        tensors |= {f"average/{name}": value.clone() for name, value in scene.trainer.average.values.items()}
+        average, parameters = scene.trainer.average, dict(scene.trainer.model.named_parameters())
+        tensors = {name: whole(value, parameters[name]) for name, value in average.parameters.items()}
+        tensors |= {f"average/{name}": whole(value, parameters[name]) for name, value in average.values.items()}
         if team.is_main:
             save_file(tensors, out / f"{kind}.safetensors")
             (out / f"{kind}.json").write_text(json.dumps(scene.losses))

@@ -138,7 +138,7 @@ FAMILIES = Registry(
 EXPORTERS = Registry(
     "regard.exporters",
     "to",
-    {"hf": "regard.runs.export.hugging_face:EXPORTER"},
+    {"hf": "regard.runs.export.hugging_face:EXPORTER", "checkpoint": "regard.runs.export.checkpoint:EXPORTER"},
     ("summary", "write"),
 )
 """Formats of other libraries."""

@@ -20,7 +20,7 @@ OWNERS = {
     "onnx": ["interop"],
     "ctranslate2": ["interop"],
     "fastapi": ["server"],
-    "torch.distributed": ["training/parallel"],
+    "torch.distributed": ["training/parallel", "checkpoint/shards.py"],
     "torch.utils.tensorboard": ["training/reports/loggers.py"],
     "mlflow": ["training/reports/loggers.py"],
     "wandb": ["training/reports/loggers.py"],

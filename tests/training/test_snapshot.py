@@ -25,7 +25,7 @@ ADAM = TrainSettings(optimizer="adam")
 
 def state(tensors=None, facts=FACTS):
     snapshot = Snapshot(WEIGHTS, {}, STEPS | MOMENTS if tensors is None else tensors, FACTS["loop"], FACTS["window"])
-    return replace(snapshot.training_state(), facts=facts, origin=Path("run/checkpoint"))
+    return replace(snapshot.training_state(WEIGHTS), facts=facts, origin=Path("run/checkpoint"))
 
 
 def refusal(call):
@@ -38,9 +38,9 @@ def refusal(call):
 def test_a_snapshot_comes_back_from_its_training_state(average):
     snapshot = Snapshot(WEIGHTS, average, STEPS | MOMENTS, FACTS["loop"], FACTS["window"])
     saved = average or WEIGHTS  # what the model itself holds
-    again = Snapshot.of(snapshot.training_state(), saved)
+    again = Snapshot.of(snapshot.training_state(WEIGHTS), saved)
     assert again.average.keys() == average.keys()
-    assert {"loop": again.loop, "window": again.window} == FACTS == snapshot.training_state().facts
+    assert {"loop": again.loop, "window": again.window} == FACTS == snapshot.training_state(WEIGHTS).facts
     for mine, other in ((again.weights, WEIGHTS), (again.optimizer, STEPS | MOMENTS), (again.average, average)):
         assert mine.keys() == other.keys() and all(torch.equal(mine[name], other[name]) for name in mine)
 

@@ -14,7 +14,7 @@ from regard.checkpoint.atomic import write_folder, write_json
 from regard.checkpoint.facts import Parts, check_bounds, check_facts, check_tokenizer
 from regard.checkpoint.fitting import check_fits, read_shapes, shapes_of
 from regard.checkpoint.records import CONFIG, ConfigRecord, FormatRecord, check_settings
-from regard.checkpoint.verification import STATE, TENSORS, TRAINING, WEIGHTS, check_intact
+from regard.checkpoint.verification import STATE, TENSORS, TRAINING, WEIGHTS, check_intact, sharded, tensors_path
 from regard.config.records import Record, check_record, read_json
 from regard.errors import CheckpointError, ConfigError
 from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
@@ -67,18 +67,26 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
     return {name: each.detach().cpu().contiguous() for name, each in pairs if PART not in name}
 
 
-def write_bundle(folder: Path, bundle: Bundle, training: TrainingState | None = None) -> None:
-    """Write a checkpoint folder atomically."""
+def write_bundle(
+    folder: Path, bundle: Bundle, training: TrainingState | None = None, parts: Path | None = None
+) -> None:
+    """Write a checkpoint folder atomically; tensors that all processes have written to `parts` are moved there."""
 
     def fill(temporary: Path) -> None:
         write_json(temporary / CONFIG, _describe(bundle))
-        safetensors.torch.save_file(weights_of(bundle.model), temporary / WEIGHTS)
+        if parts is None:
+            safetensors.torch.save_file(weights_of(bundle.model), temporary / WEIGHTS)
+        else:
+            (parts / sharded(WEIGHTS)).rename(temporary / sharded(WEIGHTS))
         for role, tokenizer in bundle.tokenizers.items():
             (temporary / tokenizer_file(role)).write_text(tokenizer.to_json(), encoding="utf-8")
         if training is not None:
             (temporary / TRAINING).mkdir()
             write_json(temporary / STATE, training.facts)
-            safetensors.torch.save_file(training.tensors, temporary / TENSORS)
+            if parts is None:
+                safetensors.torch.save_file(training.tensors, temporary / TENSORS)
+            else:
+                (parts / TRAINING).rename(temporary / sharded(TENSORS))
 
     try:
         write_folder(folder, fill)
@@ -159,10 +167,11 @@ def read_bundle(folder: Path, device: torch.device | str = "cpu") -> Bundle:
     parts = Parts(settings, vocabularies, head, set(config["tokenizers"]))
     check_facts(folder, task, facts, parts)
     tokenizers = {role: _read_tokenizer(folder, role, task, parts) for role in config["tokenizers"]}
-    check_fits(folder / WEIGHTS, read_shapes(folder / WEIGHTS), settings, vocabularies, head)
+    weights = tensors_path(folder, WEIGHTS)
+    check_fits(weights, read_shapes(weights), settings, vocabularies, head)
     model = build_model(settings, vocabularies, head)
     check_bounds(folder, facts, getattr(model, "max_positions", None))
-    _fill(model, read_tensors(folder / WEIGHTS), folder)
+    _fill(model, read_tensors(weights), folder)
     return Bundle(task, model.to(device).eval(), settings, vocabularies, tokenizers, facts, head)
 
 
@@ -176,7 +185,7 @@ def _read_tokenizer(folder: Path, role: str, task: str, parts: Parts) -> Tokeniz
 def read_weights(folder: Path) -> dict[str, Tensor]:
     """Read the weights of a checkpoint folder, by name."""
     check_intact(folder)
-    return read_tensors(folder / WEIGHTS)
+    return read_tensors(tensors_path(folder, WEIGHTS))
 
 
 def read_training(folder: Path) -> TrainingState:
@@ -186,11 +195,15 @@ def read_training(folder: Path) -> TrainingState:
         raise CheckpointError(f"{folder}: it holds no training state (only the latest checkpoints of a run do).")
     check_intact(folder, with_training=True)
     facts = check_record(read_json(path, CheckpointError, what), path, Record, CheckpointError, what).model_dump()
-    return TrainingState(read_tensors(folder / TENSORS), facts, folder / TRAINING)
+    return TrainingState(read_tensors(tensors_path(folder, TENSORS)), facts, folder / TRAINING)
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Read a safetensors file."""
+    """Read a safetensors file, or whole tensors from a folder of their parts."""
+    if path.is_dir():
+        from regard.checkpoint.shards import read_shards  # torch.distributed.checkpoint takes a second to load
+
+        return read_shards(path)
     try:
         return safetensors.torch.load_file(path)
     except (safetensors.SafetensorError, OSError, ValueError, KeyError) as error:

@@ -23,7 +23,11 @@ LARGEST = 2**31
 
 
 def read_shapes(path: Path) -> dict[str, Shape]:
-    """Return the shape of every tensor by name, from the header of a safetensors file."""
+    """Return the shape of every tensor by name, from the header of a safetensors file, or of each in a folder."""
+    if path.is_dir():
+        from regard.checkpoint.shards import shapes_of_shards  # torch.distributed.checkpoint takes a second to load
+
+        return shapes_of_shards(path)
     try:
         with safetensors.safe_open(path, "pt") as file:
             return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118

@@ -108,20 +108,36 @@ class CheckpointStore:
         training: TrainingState,
         value: float | None = None,
         keeping: RetentionPolicy | None = None,
+        parts: Path | None = None,
     ) -> Path:
-        """Write a checkpoint, add it to the index, and only then delete those no longer kept."""
+        """Write a checkpoint, add it to the index, and only then delete those no longer kept.
+
+        `parts` is the folder to which all processes have written the tensors (`parts_folder`).
+        """
         self.check_writable()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._clear(self.index)  # leftovers of a killed write may take the space that is needed
         folder = self._unused(f"{step:08d}")
-        write_bundle(folder, bundle, training)
+        write_bundle(folder, bundle, training, parts)
         index = self.index.with_new(folder.name, value, keeping or RetentionPolicy())
         try:
             write_json(self.folder / INDEX, index.plain())
         except OSError as error:
             raise unwritten(self.folder / INDEX, error) from None
         self._clear(index)
+        remove_folder(self.parts_folder)
         return folder
+
+    @property
+    def parts_folder(self) -> Path:
+        """The folder of tensors that several processes are writing; what a kill left there is overwritten."""
+        return self.folder / ".parts"
+
+    def clear_parts(self) -> None:
+        """Make the folder of tensors that several processes are about to write."""
+        self.check_writable()
+        remove_folder(self.parts_folder)
+        self.parts_folder.mkdir(parents=True)
 
     def resumable(self) -> tuple[Path, list[CheckpointError]]:
         """Return the newest intact checkpoint with training state, and the errors of newer ones."""

@@ -28,8 +28,19 @@ def check_intact(folder: Path, with_training: bool = False) -> None:
     except OSError as error:
         raise CheckpointError(f"{error.filename or folder}: it cannot be read ({error.strerror}).") from None
     for name in (CONFIG, WEIGHTS, *([STATE, TENSORS] if with_training else [])):
-        if name not in manifest:
+        if name not in manifest and not any(each.startswith(f"{sharded(name)}/") for each in manifest):
             raise _missing(folder / name)
+
+
+def sharded(name: str) -> str:
+    """Return the folder that stands in for a file of tensors where several processes wrote their parts."""
+    return name.removesuffix(".safetensors")
+
+
+def tensors_path(folder: Path, name: str) -> Path:
+    """Return the file of tensors of that name, or the folder of their parts."""
+    parts = folder / sharded(name)
+    return parts if parts.is_dir() else folder / name
 
 
 def _missing(path: Path | str) -> CheckpointError:

@@ -181,13 +181,14 @@ class DecoderBlock(nn.Module):
         self,
         x: Tensor,
         view: View,
-        memory: tuple[Tensor, Tensor],
+        memory: tuple[Tensor, Tensor] | Tensor,
         memory_view: View,
         cache: Cache | None = None,
     ) -> Tensor:
-        """Return (B, T, D); `memory` holds the keys and values of `cross.project`."""
+        """Return (B, T, D); `memory` holds the keys and values of `cross.project`, or the encoder's states."""
         x = self.around_attention(x, lambda y: self.attention(y, view, cache))
-        x = self.around_cross(x, lambda y: self.cross(y, *memory, memory_view))
+        key_value = self.cross.project(memory) if isinstance(memory, Tensor) else memory
+        x = self.around_cross(x, lambda y: self.cross(y, *key_value, memory_view))
         return self.around_feed_forward(x, self.feed_forward)
 
 

@@ -32,7 +32,7 @@ class JobRecord(Record):
     """The identity of a job: a folder with the outputs of another one is refused."""
 
     format: int
-    request: dict[str, Any]
+    request: dict[str, object]
     """The operation, its model and its options."""
     files: dict[str, str]
     """The SHA-256 of each input."""
@@ -91,7 +91,7 @@ class BatchJob:
     files: Sequence[Path]
     out: Path
     read: Callable[[Path], JobInput]
-    request: dict[str, Any]
+    request: dict[str, object]
     shard: Shard = Shard()
     part_rows: int = PART
     is_json: bool = False
@@ -201,16 +201,16 @@ TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 """Suffixes of tables, whose outputs are JSON lines."""
 
 
-def _records(table: TextTable, some: slice, results: "Sequence[Result | None]") -> Iterator[dict[str, Any]]:
+def _records(table: TextTable, some: slice, results: "Sequence[Result | None]") -> Iterator[dict[str, object]]:
     part = TextTable(table.names, table.rows[some], table.texts[some], table.where[some])
     yield from ResultTable(part, results).records()
 
 
-def _json_line(record: dict[str, Any] | None) -> str:
+def _json_line(record: dict[str, object] | None) -> str:
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
-def _differ(one: dict[str, Any], other: dict[str, Any], key: str) -> bool:
+def _differ(one: dict[str, object], other: dict[str, Any], key: str) -> bool:
     return bool(one.get(key) != other.get(key))
 
 

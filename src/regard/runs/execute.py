@@ -20,7 +20,14 @@ from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.registry import packages_of
 from regard.runs.preflight import preflight
-from regard.runs.processes import check_alike, check_launch, check_processes, describe_processes, newest_checkpoint
+from regard.runs.processes import (
+    check_alike,
+    check_launch,
+    check_processes,
+    describe_processes,
+    newest_checkpoint,
+    write_parts,
+)
 from regard.runs.reports.card import leave_card
 from regard.runs.run import Run
 from regard.runs.scores.evaluate import score_run
@@ -194,8 +201,9 @@ def _hooks(
     keeping = RetentionPolicy(settings.keep_last, settings.keep_best)
 
     def save(state: LoopState, training: TrainingState, value: float | None) -> None:
+        parts = write_parts(run, prepared.bundle.model, training, team)
         if team.is_main:
-            run.checkpoints.save(state.step, prepared.bundle, training, value, keeping)
+            run.checkpoints.save(state.step, prepared.bundle, training, value, keeping, parts)
 
     def drop_older() -> None:
         if team.is_main:

@@ -30,6 +30,7 @@ MAY_CHANGE = (
     "train.rollbacks",
     "train.micro_batch_tokens",
     "train.distributed",
+    "train.activation_checkpointing",
     "machine.",
 )
 """Settings that may change when a run is resumed: how long and where it trains, not what it learns."""

@@ -30,7 +30,7 @@ class ConvertSettings(Settings):
     """The format and the place of what is converted."""
 
     to: str = "hf"
-    """Format: hf (Hugging Face transformers); of word vectors: word2vec (text), word2vec-binary or glove."""
+    """Format: hf (Hugging Face transformers), checkpoint (one file of weights), word2vec[-binary] or glove."""
     out: Path | None = None
     """Output folder, or word vector file (.gz compresses it), which must not exist (default: RUN plus the format)."""
 

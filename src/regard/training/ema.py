@@ -6,13 +6,18 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
+from regard.training.parallel.shard import local
+
 
 class Ema:
-    """An exponential moving average of a model's parameters; with a decay of 0, the parameters themselves."""
+    """An exponential moving average of a model's parameters; with a decay of 0, the parameters themselves.
+
+    Of a sharded model it has the part of this process.
+    """
 
     def __init__(self, model: nn.Module, decay: float) -> None:
         self.decay = decay
-        self.parameters = {name: parameter.detach() for name, parameter in model.named_parameters()}
+        self.parameters = {name: local(parameter.detach()) for name, parameter in model.named_parameters()}
         self.values = {name: parameter.clone() for name, parameter in self.parameters.items()} if decay else {}
 
     def reset(self) -> None:

@@ -23,6 +23,7 @@ from regard.training.interrupt import catching_interrupts
 from regard.training.metrics_window import MetricsWindow, total
 from regard.training.oom import smaller_limit, validate_or_release
 from regard.training.parallel.process_group import ProcessGroup
+from regard.training.parallel.shard import total_norm
 from regard.training.recoverable import Recoverable
 from regard.training.schedules import learning_rate
 from regard.training.seeds import derived_seed
@@ -148,7 +149,7 @@ class Trainer(Recoverable):
         while (sums := self._gradients(update, counts)) is None:
             update = self._split_further(update)
         gradients = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
-        norm = torch.nn.utils.get_total_norm(gradients)
+        norm = total_norm(gradients)
         if self.settings.clip_norm:
             torch.nn.utils.clip_grads_with_norm_(self.model.parameters(), self.settings.clip_norm, norm)
         for group in self.optimizer.param_groups:
@@ -236,7 +237,7 @@ class Trainer(Recoverable):
         """Validate, update the best metric, and save a checkpoint; return a divergence if a metric is not finite."""
         state, settings, started = self.state, self.settings, time.monotonic()
         self.model.eval()
-        with self.average.applied():
+        with self.average.applied(), self.gradients.gathered():
             metrics = validate_or_release(lambda: self.hooks.validate(self.model), self.gradients.release, state.step)
         for name, metric in metrics.items():
             if not math.isfinite(metric):

@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.training.parallel.shard import like, local
 from regard.training.settings import TrainSettings
 
 
@@ -24,9 +25,9 @@ def build_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Op
 
 
 def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Return the optimizer's state as tensors named `parameter/entry`."""
+    """Return the optimizer's state as tensors named `parameter/entry`; of sharded ones, the part of this process."""
     return {
-        f"{name}/{entry}": value.detach().cpu().contiguous()
+        f"{name}/{entry}": local(value.detach()).cpu().contiguous()
         for name, parameter in model.named_parameters()
         for entry, value in optimizer.state.get(parameter, {}).items()
         if isinstance(value, Tensor)
@@ -42,4 +43,5 @@ def restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensor
         parameter = parameters[name]
         # A fused optimizer keeps its step count on the parameter's device, in fp32 for any dtype.
         value = value.to(parameter.device, torch.float32 if entry == "step" else parameter.dtype)
-        optimizer.state[parameter][entry] = value.clone()
+        value = value.clone()
+        optimizer.state[parameter][entry] = value if entry == "step" else like(value, parameter)

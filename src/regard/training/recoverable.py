@@ -2,6 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 from torch import nn
 
@@ -18,9 +19,10 @@ from regard.training.hooks import Hooks
 from regard.training.metrics_window import MetricsWindow
 from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
 from regard.training.parallel.process_group import ProcessGroup
+from regard.training.parallel.shard import load_whole
 from regard.training.saved import saved_snapshot
 from regard.training.settings import TrainSettings
-from regard.training.snapshot import Snapshot
+from regard.training.snapshot import Snapshot, part_of_state
 from regard.training.standstill import way_out
 from regard.training.state import LoopState
 from regard.training.validation_line import ValidationLine
@@ -41,7 +43,8 @@ class Recoverable(ABC):
     ) -> None:
         self.model = model.to(machine.device)
         self.settings, self.machine, self.hooks, self.team = settings, machine, hooks, team or ProcessGroup()
-        self.gradients = build_gradients(self.model, objective, machine, self.team)
+        choices = settings.distributed, settings.activation_checkpointing
+        self.gradients = build_gradients(self.model, objective, machine, self.team, *choices)
         self.optimizer = build_optimizer(self.model, settings)
         self.average, self.state = Ema(self.model, settings.ema_decay), LoopState()
         self.ending = Ending(settings, started)
@@ -55,7 +58,9 @@ class Recoverable(ABC):
 
     def restore(self, training: TrainingState) -> None:
         """Resume from a saved state; the model holds the weights that were saved with it."""
-        self._load(saved_snapshot(training, self.average, self.settings))
+        parameters = dict(self.model.named_parameters())
+        parts = {key: part_of_state(key, tensor, parameters) for key, tensor in training.tensors.items()}
+        self._load(saved_snapshot(replace(training, tensors=parts), self.average, self.settings))
         self.ending.earlier = self.state.clock
 
     def _save(self, value: float | None = None) -> None:
@@ -63,7 +68,7 @@ class Recoverable(ABC):
         self.state.clock = round(self.ending.used, 3)
         self._last_good = self._snapshot()
         with self.average.applied():
-            self.hooks.save(self.state, self._last_good.training_state(), value)
+            self.hooks.save(self.state, self._last_good.training_state(dict(self.model.named_parameters())), value)
         self._clock = time.perf_counter()  # validation and saving do not count as training time
 
     def _roll_back(self, divergence: Divergence, bar: Bar) -> None:
@@ -90,7 +95,7 @@ class Recoverable(ABC):
         failed = self.state
         self.state, message = restarted(failed, self.settings, divergence.message, way_out(self.settings))
         self.gradients.clear()
-        self.model.load_state_dict(self.hooks.untrained().state_dict())
+        load_whole(self.model, self.hooks.untrained().state_dict())
         self.optimizer.state.clear()
         self.average.reset()
         self._window = MetricsWindow(self.machine.device)

@@ -90,6 +90,8 @@ class TrainSettings(LoopSettings):
     distributed: Literal["auto", "replicate", "shard"] = "auto"
     """Strategy of several processes; replicate: the whole model in each (DDP); shard: a part of weights, gradients
     and optimizer in each (FSDP2); auto: replicate if the model fits."""
+    activation_checkpointing: bool = False
+    """Recompute the activations of each Transformer block in the backward pass: less memory, a third more time."""
 
     @model_validator(mode="after")
     def _numbers_fit(self) -> "TrainSettings":

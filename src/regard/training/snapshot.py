@@ -1,5 +1,6 @@
 """Snapshot of a training: weights, average, optimizer and progress, to be saved or rolled back to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,8 +8,23 @@ from torch import Tensor
 
 from regard.checkpoint.bundle import TrainingState
 from regard.nn.layers.low_rank import PART
+from regard.training.parallel.shard import like, part_of
 
 WEIGHTS, AVERAGE, OPTIMIZER = "weights/", "average/", "optimizer/"
+
+
+def part_of_state(key: str, tensor: Tensor, parameters: Mapping[str, Tensor]) -> Tensor:
+    """Return the part that this process holds of a saved tensor, named after its parameter."""
+    parameter = parameters.get(parameter_of(key))
+    fits = parameter is not None and parameter.shape == tensor.shape
+    return part_of(tensor, parameter) if parameter is not None and fits else tensor
+
+
+def parameter_of(key: str) -> str:
+    """Return the name of the parameter that a tensor belongs to."""
+    if key.startswith(OPTIMIZER):
+        return key.removeprefix(OPTIMIZER).rpartition("/")[0]
+    return key.removeprefix(WEIGHTS).removeprefix(AVERAGE)
 
 
 @dataclass(frozen=True)
@@ -26,14 +42,21 @@ class Snapshot:
     is_adapted: bool = False
     """Weights have low-rank updates, which a checkpoint holds merged: so they are kept here as well."""
 
-    def training_state(self) -> TrainingState:
-        """Return the state to save beside the model, which itself holds the average or, without one, the weights."""
+    def training_state(self, parameters: Mapping[str, Tensor]) -> TrainingState:
+        """Return the state to save beside the model, which itself holds the average or, without one, the weights.
+
+        Tensors of which this process holds a part are those over all processes, sharded as their parameters are.
+        """
         tensors = {OPTIMIZER + name: tensor for name, tensor in self.optimizer.items()}
         if self.average or self.is_adapted:
             tensors |= {WEIGHTS + name: tensor for name, tensor in self.weights.items()}
         if self.is_adapted:
             tensors |= {AVERAGE + name: tensor for name, tensor in self.average.items()}
-        return TrainingState(tensors, {"loop": self.loop, "window": self.window})
+        sharded = {
+            key: tensor if key.endswith("/step") else like(tensor, parameters[parameter_of(key)])
+            for key, tensor in tensors.items()
+        }
+        return TrainingState(sharded, {"loop": self.loop, "window": self.window})
 
     @classmethod
     def of(cls, training: TrainingState, saved: dict[str, Tensor]) -> "Snapshot":

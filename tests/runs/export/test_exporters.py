@@ -49,7 +49,7 @@ def test_an_installed_exporter_writes_runs_checkpoints_and_pipelines(counted, ti
 
 
 def test_an_unknown_exporter_is_refused_with_the_list(counted, tiny_runs, tmp_path):
-    expected = 'to: "onnx" is not one of hf, count.'
+    expected = 'to: "onnx" is not one of hf, checkpoint, count.'
     with pytest.raises(ConfigError) as error:
         export(tiny_runs / "classify", tmp_path / "x", to="onnx")
     assert str(error.value) == expected == bad("export", tiny_runs / "classify", tmp_path / "x", "--to", "onnx")

@@ -50,7 +50,7 @@ class MaskedDecoder(DecoderStack):
         # Once a pass instead of once a layer.
         view = View(bias=as_bias(padding_mask(token_mask), x.dtype))
         memory_view = memory.view or View(bias=as_bias(padding_mask(memory.token_mask), x.dtype))
-        for block, key_value in zip(self.blocks, memory.projected or self.project(memory.states), strict=True):
+        for block, key_value in zip(self.blocks, self.sources(memory), strict=True):
             x = block(x, view, key_value, memory_view)
         return self.norm(x)
 

@@ -1,5 +1,6 @@
 """The encoder-decoder Transformer (Vaswani et al., 2017), with the choices made since as settings."""
 
+from collections.abc import Sequence
 from typing import Literal, cast
 
 import torch
@@ -96,6 +97,10 @@ class DecoderStack(nn.Module):
         """Return the keys and values of the encoder's states (B, S, D) for each block."""
         return [cast(DecoderBlock, block).cross.project(states) for block in self.blocks]
 
+    def sources(self, memory: TransformerMemory) -> Sequence[tuple[Tensor, Tensor] | Tensor]:
+        """Return the keys and values of each block, or the encoder's states where the blocks project them."""
+        return memory.projected or [memory.states] * len(self.blocks)
+
 
 class TransformerDecoder(DecoderStack):
     """A causal decoder stack."""
@@ -121,8 +126,7 @@ class TransformerDecoder(DecoderStack):
             caches = [*state.caches]
         memory_view = memory.view or View(padding_mask(memory.token_mask))
         x = self.embedding(target, positions)
-        projected = memory.projected or self.project(memory.states)
-        for block, key_value, cache in zip(self.blocks, projected, caches, strict=True):
+        for block, key_value, cache in zip(self.blocks, self.sources(memory), caches, strict=True):
             x = block(x, view, key_value, memory_view, cache)
         return self.norm(x).view(rows, steps, -1)
 

@@ -20,7 +20,7 @@ class Candidate:
     """One trial: the settings that differ from the plan's; its name is a valid folder name."""
 
     name: str
-    changes: Mapping[str, Any]
+    changes: Mapping[str, object]
 
 
 def candidates(task: AnyTask, resolved: Resolved[Any], fixed: frozenset[str]) -> list[Candidate]:
@@ -43,13 +43,13 @@ def candidates(task: AnyTask, resolved: Resolved[Any], fixed: frozenset[str]) ->
 
 def combined(better: Sequence[Candidate]) -> Candidate | None:
     """Return the best change of each setting together, given candidates in order of score; None: fewer than two."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for each in better:
         changes = {**each.changes, **changes}
     return Candidate(COMBINED, changes) if len(changes) > 1 else None
 
 
-def named(changes: Mapping[str, Any]) -> str:
+def named(changes: Mapping[str, object]) -> str:
     """Return a folder name for changed settings: learning_rate-0.002."""
     words = "-".join(f"{setting.rpartition('.')[2]}-{value}" for setting, value in changes.items())
     return re.sub(r"[^\w.+-]+", "-", words)

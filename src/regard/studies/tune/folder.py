@@ -3,7 +3,6 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
@@ -23,8 +22,8 @@ class AskedTuning(Record):
 
     recipe: str
     minutes: float
-    settings: dict[str, Any]
-    candidates: dict[FileName, dict[str, Any]]
+    settings: dict[str, object]
+    candidates: dict[FileName, dict[str, object]]
 
 
 class TuneRecord(StudyRecord):
@@ -40,7 +39,7 @@ class TrialRecord(Record):
 
     name: str
     round: int
-    changes: dict[str, Any]
+    changes: dict[str, object]
     steps: int
     score: float | None
     """The selection metric at its best; None: the trial failed."""

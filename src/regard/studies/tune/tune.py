@@ -217,7 +217,7 @@ def _verdict(session: Session, winner: Candidate, final: Sequence[Candidate]) ->
     return f"The best trial has {changes}. {tested}".strip()
 
 
-def _write(session: Session, recipe: Recipe, given: Mapping[str, Any], winner: Candidate, verdict: str) -> None:
+def _write(session: Session, recipe: Recipe, given: Mapping[str, object], winner: Candidate, verdict: str) -> None:
     """Write the results, and the recipe: what was asked for, with the winner's values."""
     tuning, metric = session.tuning, session.metric
     trials = [each.model_dump(mode="json") for each in session.trials]
@@ -228,7 +228,7 @@ def _write(session: Session, recipe: Recipe, given: Mapping[str, Any], winner: C
     write_text(tuning.recipe, "".join(_lines({**values, **about})))
 
 
-def _lines(values: Mapping[str, Any]) -> Iterator[str]:
+def _lines(values: Mapping[str, object]) -> Iterator[str]:
     """Yield lines of TOML: dotted keys, and values as JSON spells them."""
     for name, value in sorted(values.items(), key=lambda pair: ("." in pair[0], pair[0])):
         if value is not None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -45,6 +46,10 @@ class Gradients:
 
     def finish(self) -> None:
         """Complete the gradients, after all processes have agreed that nothing ran out of memory."""
+
+    def gathered(self) -> AbstractContextManager[None]:
+        """Return the context in which this process holds the whole model, and may call it by itself."""
+        return nullcontext()
 
     def clear(self) -> None:
         """Drop the gradients."""
