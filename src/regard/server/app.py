@@ -1,0 +1,121 @@
+"""The application: routes of every protocol over one store of models, behind one guard."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import Response
+
+from regard.errors import RegardError
+from regard.server.clients import Clients
+from regard.server.faults import Fault, JsonResponse, Shape, fault_response, own_shape
+from regard.server.guard import Guard
+from regard.server.metrics import Metrics
+from regard.server.operations import router as operations_router
+from regard.server.settings import ServerSettings
+from regard.server.store import ModelStore
+from regard.version import __version__
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The routes of a protocol, and how it says what went wrong."""
+
+    router: APIRouter
+    paths: tuple[str, ...]
+    """Beginnings of its paths."""
+    shape: Shape
+    has_own_keys: bool = False
+    """Its keys are in the bodies of requests."""
+
+
+@dataclass(frozen=True)
+class ServerState:
+    """What routes work with: `state_of(request)`."""
+
+    settings: ServerSettings
+    store: ModelStore
+    clients: Clients
+    metrics: Metrics
+
+
+def state_of(request: Request) -> ServerState:
+    """Return the state of the server that a request is for."""
+    state: ServerState = request.app.state.server
+    return state
+
+
+def create_app(settings: ServerSettings, store: ModelStore) -> FastAPI:
+    """Return the application; further routers may be included, and are guarded as all others."""
+    state = ServerState(settings, store, Clients(settings.keys), Metrics())
+    protocols: list[Protocol] = []
+    app = FastAPI(
+        title="regard",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        default_response_class=JsonResponse,
+        lifespan=_lifespan(state),
+    )
+    app.state.server = state
+    for protocol in protocols:
+        app.include_router(protocol.router)
+    app.include_router(operations_router)
+
+    def shape_of(path: str) -> Shape:
+        return next((each.shape for each in protocols if path.startswith(each.paths)), own_shape)
+
+    async def tell(request: Request, error: Exception) -> Response:
+        return fault_response(Fault.of(error), shape_of(request.url.path))
+
+    for kind in (RegardError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, tell)
+    own_keys = tuple(path for each in protocols if each.has_own_keys for path in each.paths)
+    app.add_middleware(
+        Guard,
+        settings=settings,
+        clients=state.clients,
+        metrics=state.metrics,
+        shape_of=shape_of,
+        has_own_keys=lambda path: path.startswith(own_keys) if own_keys else False,
+    )
+    if settings.allowed_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.allowed_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["*"],
+            expose_headers=["x-request-id", "retry-after"],
+        )
+    return app
+
+
+def _lifespan(state: ServerState) -> Callable[[FastAPI], Any]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        """Load models and watch for newer checkpoints while the server runs."""
+        app.state.is_ready = False
+        preload = asyncio.create_task(_preload(app, state.store))
+        watch = asyncio.create_task(state.store.watch())
+        try:
+            yield
+        finally:
+            app.state.is_ready = False
+            for task in (preload, watch):
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+            state.store.close()
+
+    return lifespan
+
+
+async def _preload(app: FastAPI, store: ModelStore) -> None:
+    await store.preload()
+    app.state.is_ready = True

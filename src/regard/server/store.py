@@ -1,0 +1,149 @@
+"""The store of models: loaded when asked for, replaced by newer checkpoints, evicted to keep within memory."""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from regard.checkpoint.identity import HUGGING_FACE, checkpoint_path
+from regard.errors import ConfigError, RegardError
+from regard.server.errors import Unavailable, UnknownModel
+from regard.server.served import ServedModel
+from regard.server.settings import ServerSettings
+
+LOG = logging.getLogger("regard.server")
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Version:
+    """What the files of a model are known by: another one is loaded anew."""
+
+    folder: str
+    changed: int
+    bytes: int
+    """The size of its weights."""
+
+    @classmethod
+    def of(cls, path: str) -> "Version":
+        """Return the version of the model at a path."""
+        folder = Path(checkpoint_path(path).removeprefix(HUGGING_FACE))
+        weights = [file.stat() for file in folder.glob("*.safetensors")]
+        newest, size = max((each.st_mtime_ns for each in weights), default=0), sum(each.st_size for each in weights)
+        return cls(str(folder), newest, size)
+
+
+class ModelStore:
+    """The models of a server by name; `model` loads one that is not there yet."""
+
+    def __init__(self, settings: ServerSettings, runs: Sequence[str | Path]) -> None:
+        self.settings = settings
+        self.paths = named(runs)
+        """The path of each model by its name."""
+        self.loaded: OrderedDict[str, ServedModel] = OrderedDict()
+        """The models in memory, the least recently used first."""
+        self._versions: dict[str, Version] = {}
+        self._loading = asyncio.Lock()
+
+    def names(self) -> list[str]:
+        """Return the names of all models, loaded or not."""
+        return list(self.paths)
+
+    def path(self, name: str) -> str:
+        """Return the path of a model; an unknown name is refused."""
+        if name not in self.paths:
+            known = ", ".join(self.paths) or "none"
+            raise UnknownModel(f'The model "{name}" is not served here; there are: {known}.', "model")
+        return self.paths[name]
+
+    async def model(self, name: str) -> ServedModel:
+        """Return a model, loaded if it is not yet; the least recently used ones make room for it."""
+        self.path(name)
+        if name not in self.loaded:
+            async with self._loading:
+                if name not in self.loaded:
+                    self.loaded[name] = await self._load(name)
+        self.loaded.move_to_end(name)
+        return self.loaded[name]
+
+    async def preload(self) -> None:
+        """Load the models that fit in memory together, in the order of their names."""
+        budget = self._budget
+        for name, path in self.paths.items():
+            budget -= (await asyncio.to_thread(Version.of, path)).bytes
+            if budget >= 0 or not self.loaded:
+                await self.model(name)
+
+    async def reload(self) -> list[str]:
+        """Load the newer checkpoints of loaded models, and return their names; what is in flight ends on the old."""
+        changed = []
+        for name in list(self.loaded):
+            try:
+                version = await asyncio.to_thread(Version.of, self.paths[name])
+                if version == self._versions[name]:
+                    continue
+                async with self._loading:
+                    served = await self._load(name, is_newer=True)
+                    self.loaded.pop(name).retire()
+                    self.loaded[name] = served
+                changed.append(name)
+            except (RegardError, OSError) as error:  # a half-written checkpoint: the old one goes on
+                LOG.warning("%s: the newer checkpoint cannot be loaded: %s", name, error)
+        return changed
+
+    async def watch(self) -> None:
+        """Reload newer checkpoints again and again."""
+        while self.settings.reload_seconds:
+            await asyncio.sleep(self.settings.reload_seconds)
+            for name in await self.reload():
+                LOG.info("%s: a newer checkpoint is loaded", name)
+
+    def close(self) -> None:
+        """Let the threads of all models end."""
+        for served in self.loaded.values():
+            served.retire()
+        self.loaded.clear()
+
+    async def _load(self, name: str, is_newer: bool = False) -> ServedModel:
+        path = self.paths[name]
+        try:
+            version = await asyncio.to_thread(Version.of, path)
+            if not is_newer:
+                self._make_room(version.bytes)
+            served = await ServedModel.load(name, path, self.settings)
+        except (RegardError, OSError) as error:
+            if is_newer:
+                raise
+            LOG.error("%s: %s", name, error)
+            raise Unavailable(f'The model "{name}" cannot be loaded: {error}', "model", retry_after=5) from None
+        self._versions[name] = version
+        return served
+
+    @property
+    def _budget(self) -> float:
+        return float("inf") if self.settings.memory is None else self.settings.memory * GIB
+
+    def _make_room(self, size: int) -> None:
+        """Evict the least recently used models, idle ones first, until another one of this size fits."""
+        while self.loaded and size + sum(self._versions[name].bytes for name in self.loaded) > self._budget:
+            idle = [name for name, served in self.loaded.items() if served.is_idle]
+            name = next(iter(idle or self.loaded))
+            self.loaded.pop(name).retire()
+            LOG.info("%s: evicted to make room", name)
+
+
+def named(runs: Sequence[str | Path]) -> dict[str, str]:
+    """Return paths by names: NAME=PATH, else the name of the folder; a name that is there twice is refused."""
+    paths: dict[str, str] = {}
+    for each in map(str, runs):
+        name, equals, path = each.partition("=")
+        if not equals or Path(each).exists():
+            name, path = Path(each.removeprefix(HUGGING_FACE)).resolve().name, each
+        if not name or "/" in name:
+            raise ConfigError(f'"{each}": a model needs a name without /; write it as NAME=PATH.')
+        if name in paths:
+            raise ConfigError(f"{each}: there is a model {name} already; give this one a name: NAME={path}.")
+        paths[name] = path
+    return paths
