@@ -4,12 +4,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx2
+import torch
 
 from bundles import small_bundle
-from generators import STORIES
+from generators import language_bundle, tokenizer_of
 from regard import miniature
 from regard.checkpoint.bundle import write_bundle
 from regard.server.app import create_app
+from regard.server.clients import Client
+from regard.server.guard import Asker
 from regard.server.settings import ServerSettings
 from regard.server.store import ModelStore
 from regard.text.settings import TokenizerSettings
@@ -34,3 +37,26 @@ async def client_of(paths, settings=None, **named):
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", timeout=60) as client:
             client.app = app
             yield client
+
+
+def write_generator(folder: Path, **facts) -> None:
+    """Write an untrained language model whose outputs never end by themselves."""
+    bundle = language_bundle(tokenizer_of(), "rotary", **facts)
+    with torch.no_grad():
+        bundle.model.head.weight[bundle.tokenizers["tokenizer"].eos_id].zero_()
+    write_bundle(folder, bundle)
+
+
+@asynccontextmanager
+async def served(path, name="model", **settings):
+    """A model with its scheduler, without any application."""
+    store = ModelStore(ServerSettings(**settings), [f"{name}={path}"])
+    try:
+        yield await store.model(name)
+    finally:
+        store.close()
+
+
+def asker(name="somebody", priority=0):
+    """Who asks, for units made by hand."""
+    return Asker("id", Client(name), float("inf"), priority)

@@ -5,12 +5,7 @@ import asyncio
 import pytest
 
 from regard.server.settings import ServerSettings
-from served_models import client_of, write_translator
-
-
-@pytest.fixture(scope="session")
-def translator(made_once):
-    return made_once("served-translator", write_translator)
+from served_models import client_of
 
 
 def test_the_server_is_ready_once_its_models_are_loaded(translator):

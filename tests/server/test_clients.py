@@ -6,7 +6,15 @@ from regard.errors import ConfigError
 from regard.server.clients import Clients, read_keys
 from regard.server.errors import Overloaded, WrongKey
 
-KEYS = '[alice]\nkey = "secret-of-alice"\nconcurrent = 1\npriority = 3\n[bob]\nkey = "secret-of-bob"\nrequests_per_minute = 2\n'
+KEYS = """
+[alice]
+key = "secret-of-alice"
+concurrent = 1
+priority = 3
+[bob]
+key = "secret-of-bob"
+requests_per_minute = 2
+"""
 
 
 @pytest.fixture

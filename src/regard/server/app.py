@@ -53,7 +53,7 @@ def state_of(request: Request) -> ServerState:
 
 def create_app(settings: ServerSettings, store: ModelStore) -> FastAPI:
     """Return the application; further routers may be included, and are guarded as all others."""
-    state = ServerState(settings, store, Clients(settings.keys), Metrics())
+    state = ServerState(settings, store, Clients(settings.keys), store.metrics)
     protocols: list[Protocol] = []
     app = FastAPI(
         title="regard",

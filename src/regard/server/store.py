@@ -10,6 +10,7 @@ from pathlib import Path
 from regard.checkpoint.identity import HUGGING_FACE, checkpoint_path
 from regard.errors import ConfigError, RegardError
 from regard.server.errors import Unavailable, UnknownModel
+from regard.server.metrics import Metrics
 from regard.server.served import ServedModel
 from regard.server.settings import ServerSettings
 
@@ -29,8 +30,10 @@ class Version:
     @classmethod
     def of(cls, path: str) -> "Version":
         """Return the version of the model at a path."""
-        folder = Path(checkpoint_path(path).removeprefix(HUGGING_FACE))
-        weights = [file.stat() for file in folder.glob("*.safetensors")]
+        folder = Path(path)
+        if not folder.is_file():  # word vectors
+            folder = Path(checkpoint_path(path).removeprefix(HUGGING_FACE))
+        weights = [file.stat() for file in ([folder] if folder.is_file() else folder.glob("*.safetensors"))]
         newest, size = max((each.st_mtime_ns for each in weights), default=0), sum(each.st_size for each in weights)
         return cls(str(folder), newest, size)
 
@@ -44,6 +47,7 @@ class ModelStore:
         """The path of each model by its name."""
         self.loaded: OrderedDict[str, ServedModel] = OrderedDict()
         """The models in memory, the least recently used first."""
+        self.metrics = Metrics()
         self._versions: dict[str, Version] = {}
         self._loading = asyncio.Lock()
 
@@ -112,7 +116,7 @@ class ModelStore:
             version = await asyncio.to_thread(Version.of, path)
             if not is_newer:
                 self._make_room(version.bytes)
-            served = await ServedModel.load(name, path, self.settings)
+            served = await ServedModel.load(name, path, self.settings, self.metrics)
         except (RegardError, OSError) as error:
             if is_newer:
                 raise

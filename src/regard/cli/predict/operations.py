@@ -18,9 +18,7 @@ from regard.tasks.contract import AnyTask
 from regard.tasks.declarations import Operation
 
 if TYPE_CHECKING:
-    from regard.pipelines.base import Pipeline
-
-    AnyPipeline = Pipeline[Any, Any, Any]
+    from regard.pipelines.base import AnyPipeline
 
 Verb = Callable[..., None]
 TABLES = "Input tables"
@@ -44,8 +42,7 @@ def operation_verb(task: AnyTask, operation: Operation, summary: str = "") -> Ve
         check_inputs(operation, inputs, given, out)
         chosen = given.settings(operation.options)
         model = load_text_encoder(run, given) if operation.takes_encoders else load_model(run, given, task.name)
-        pipeline = model if operation.method == "__call__" else getattr(model, operation.method)
-        answer(operation, pipeline, inputs, given, chosen, out, json, progress(quiet))
+        answer(operation, operation.pipeline(model), inputs, given, chosen, out, json, progress(quiet))
 
     verb.__doc__ = f"{summary or operation.summary}\n\n{_details(operation)}"
     return verb

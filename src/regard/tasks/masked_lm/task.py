@@ -11,7 +11,7 @@ from regard.models.base.settings import ModelSettings
 from regard.pipelines.embedding import Embedding, EmbedOptions
 from regard.pipelines.inputs import SingleText
 from regard.pipelines.mask_filling import FillOptions, MaskFilling
-from regard.pipelines.similarity import Similarity, SimilarOptions, TextPair
+from regard.pipelines.similarity import Similarity, SimilarOptions, TextPair, TextSimilarity
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -97,7 +97,15 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
             details="With --tokens, each token has a line, and a blank line ends a text; --out FILE.npz has arrays.",
             example='"your text"',
         ),
-        Operation("similar", "Compare texts.", TextPair, ("text", "second"), SimilarOptions, Similarity),
+        Operation(
+            "similar",
+            "Compare texts.",
+            TextPair,
+            ("text", "second"),
+            SimilarOptions,
+            Similarity,
+            wraps=TextSimilarity,
+        ),
     )
     init_from = InitFrom({"encoder": CONTINUED_RATE}, may_change=("next_sentence_head",))
 
