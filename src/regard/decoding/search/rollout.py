@@ -65,7 +65,7 @@ class Rollout:
         log_p = (scores[0] if len(scores) == 1 else torch.cat(scores)).log_softmax(-1)  # (R, V)
         allowed = self._processor(log_p, self._history)
         lines, samples, limits, _, seeds = self._facts
-        self._tokens = self._sampler(allowed, seeds, lines, samples, self._history.lengths)
+        self._tokens = self._sampler(allowed, lines, samples, self._history.lengths, seeds)
         values = torch.stack([each.gather(1, self._tokens[:, None])[:, 0] for each in (allowed, log_p)])
         # The only device synchronization.
         arrived = torch.cat((values.double(), self._tokens.double()[None])).cpu().numpy()

@@ -118,8 +118,9 @@ class LiveSession:
             if running.is_done:
                 done.append(running)
         for running in done:
-            unit = self.units.pop(running)
+            unit = self.units[running]
             post(unit, unit.succeed, self._generated(unit, running))
+            del self.units[running]  # only now: whoever fails above is still there to be told
             self.metrics.end_to_end.labels(self.name).observe(now - unit.arrived)
         self.metrics.finished.labels(self.name).inc(len(done))
         return bool(done)
