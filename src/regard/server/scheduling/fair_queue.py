@@ -67,7 +67,7 @@ class FairQueue(Generic[U]):
         if not self._waiting[unit.client]:
             del self._waiting[unit.client]
             if self._ends.get(unit.client, 0.0) <= self._now:
-                del self._ends[unit.client]
+                self._ends.pop(unit.client, None)
         if not self._waiting:  # nobody waits: everybody begins anew
             self._ends.clear()
             self._now = 0.0

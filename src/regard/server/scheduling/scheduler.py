@@ -32,6 +32,7 @@ class Scheduler:
         self._thread: threading.Thread | None = None
         self._is_retired = False
         self._unfinished: Counter[str] = Counter()  # units by client
+        self._units: set[AnyUnit] = set()
         self._started: set[AnyUnit] = set()
         # Of the thread alone:
         self._queue: FairQueue[AnyUnit] = FairQueue()
@@ -58,6 +59,7 @@ class Scheduler:
                 retry_after=self._retry_after(),
             )
         self._unfinished[unit.client] += 1
+        self._units.add(unit)
         unit.future.add_done_callback(lambda future: self._forget(unit, future.cancelled()))
         self.metrics.waiting.labels(self.name).set(self.waiting)
         with self._lock:
@@ -83,6 +85,7 @@ class Scheduler:
         self._unfinished[unit.client] -= 1
         if not self._unfinished[unit.client]:
             del self._unfinished[unit.client]
+        self._units.discard(unit)
         self._started.discard(unit)
         if was_cancelled:
             unit.is_cancelled = True
@@ -108,7 +111,10 @@ class Scheduler:
                 self._round()
             except Exception:  # of the scheduler itself: whoever waits must hear of it
                 LOG.exception("%s: the scheduler failed", self.name)
-                self._fail_all()
+                loops = {unit.loop for unit in list(self._units)}
+                self._queue, self._sessions = FairQueue(), {}
+                for loop in loops:
+                    self._outbox[loop].append((self._fail_all, loop))
             self._flush()
 
     def _take_news(self) -> bool:
@@ -225,12 +231,9 @@ class Scheduler:
             LOG.error("%s: a request failed", self.name, exc_info=error)
         self._post(unit, unit.fail, error)
 
-    def _fail_all(self) -> None:
-        error = RuntimeError("the scheduler failed")
-        for session in self._sessions.values():
-            for unit in session.units.values():
-                self._post(unit, unit.fail, error)
-        self._sessions.clear()
+    def _fail_all(self, loop: asyncio.AbstractEventLoop) -> None:
+        for unit in [each for each in self._units if each.loop is loop]:
+            unit.fail(RuntimeError("the scheduler failed"))
 
     def _post(self, unit: AnyUnit, function: Callable[..., None], value: object) -> None:
         """Have the event loop of a unit call a function with a value, at the next flush."""
