@@ -81,6 +81,13 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
             "Query word vectors (neighbors, similarity, analogies, outliers), plot them.",
         ),
     },
+    "Serve": {
+        "serve": (
+            "regard.cli.verbs.serve:serve",
+            "Serve models to programs that speak OpenAI's, LibreTranslate's or Hugging Face's API; Ctrl-C finishes and "
+            "stops.",
+        ),
+    },
     "Score and inspect": {
         "evaluate": (
             "regard.cli.verbs.evaluate:evaluate",

@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -16,45 +15,26 @@ from regard.errors import RegardError
 from regard.server.clients import Clients
 from regard.server.faults import Fault, JsonResponse, Shape, fault_response, own_shape
 from regard.server.guard import Guard
-from regard.server.metrics import Metrics
 from regard.server.operations import router as operations_router
+from regard.server.protocols.base import Protocol, ServerState
+from regard.server.protocols.hugging_face.routes import HUGGING_FACE
+from regard.server.protocols.libretranslate import LIBRETRANSLATE
+from regard.server.protocols.openai.routes import OPENAI
+from regard.server.protocols.own import own_protocol
 from regard.server.settings import ServerSettings
 from regard.server.store import ModelStore
 from regard.version import __version__
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """The routes of a protocol, and how it says what went wrong."""
-
-    router: APIRouter
-    paths: tuple[str, ...]
-    """Beginnings of its paths."""
-    shape: Shape
-    has_own_keys: bool = False
-    """Its keys are in the bodies of requests."""
-
-
-@dataclass(frozen=True)
-class ServerState:
-    """What routes work with: `state_of(request)`."""
-
-    settings: ServerSettings
-    store: ModelStore
-    clients: Clients
-    metrics: Metrics
-
-
-def state_of(request: Request) -> ServerState:
-    """Return the state of the server that a request is for."""
-    state: ServerState = request.app.state.server
-    return state
-
-
 def create_app(settings: ServerSettings, store: ModelStore) -> FastAPI:
     """Return the application; further routers may be included, and are guarded as all others."""
     state = ServerState(settings, store, Clients(settings.keys), store.metrics)
-    protocols: list[Protocol] = []
+    protocols: list[Protocol] = [
+        OPENAI,
+        LIBRETRANSLATE,
+        HUGGING_FACE,
+        own_protocol(settings.max_rows, settings.max_characters),
+    ]
     app = FastAPI(
         title="regard",
         version=__version__,

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from starlette.responses import Response
 from regard.errors import RegardError, on_one_line
 from regard.server.errors import RequestError
 
+MEMBER = re.compile(r"^\w+Json$|\[")
+"""Parts of a place that are members of a union, which no client knows."""
 PHRASES = {404: "There is nothing at this path; /docs lists all there is.", 405: "This path takes another method."}
 
 
@@ -99,9 +102,11 @@ def _code(status: int) -> str:
 def _first(errors: Sequence[Any]) -> tuple[str, str, str | None]:
     """Return the first error of a body in one sentence, its code, and the name of the parameter."""
     detail = errors[0]
-    place = [str(part) for part in detail["loc"] if part not in ("body", "query", "path", "header")]
+    place = [str(part) for part in detail["loc"][1:] if not MEMBER.search(str(part))]
     if detail["type"] == "json_invalid":
         return f"The body is not JSON ({detail['ctx']['error']}); send an object.", "invalid_json", None
     name = ".".join(place)
+    if detail["type"] == "extra_forbidden":
+        return f"Unrecognized request argument supplied: {on_one_line(name)}.", "unknown_parameter", name
     reason = str(detail["msg"]).removeprefix("Value error, ").rstrip(".")
     return on_one_line(f"{name or 'The body'}: {reason[:1].lower()}{reason[1:]}."), "invalid_request", name or None

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import signal
 import socket
 import sys
 from contextlib import suppress
@@ -120,8 +119,3 @@ def allow_open_files() -> None:
         with suppress(ValueError, OSError):
             hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
             resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-def is_signal(code: int) -> bool:
-    """Return whether an exit code says that a process was ended by SIGTERM or SIGINT."""
-    return code in (-signal.SIGTERM, -signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGINT)

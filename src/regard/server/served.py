@@ -87,6 +87,15 @@ class ServedModel:
             )
         return self.operations[name]
 
+    def for_protocol(self, protocol: str) -> "Operation":
+        """Return the operation that answers a route of another server; a model that has none is refused."""
+        answering = [each for each in self.operations.values() if protocol in each.protocols]
+        if not answering:
+            kind = protocol.partition(":")[2]
+            noun = self.task.wording.noun
+            raise RequestError(f'"{self.name}" is {noun}, which gives no {kind}; choose another model.', "model")
+        return answering[0]
+
     def call(self, operation: "Operation", given: Mapping[str, object]) -> Call:
         """Return an operation with the options of a request; wrong ones are refused in a sentence."""
         known = (operation.name, json.dumps(given, sort_keys=True, default=str))

@@ -2,17 +2,23 @@
 
 import asyncio
 import logging
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from regard import registry
+from regard.checkpoint.bundle import read_config
 from regard.checkpoint.identity import HUGGING_FACE, checkpoint_path
+from regard.checkpoint.store import find_checkpoint
 from regard.errors import ConfigError, RegardError
 from regard.server.errors import Unavailable, UnknownModel
 from regard.server.metrics import Metrics
 from regard.server.served import ServedModel
 from regard.server.settings import ServerSettings
+from regard.tasks.contract import find_task
+from regard.tasks.load import read_task
 
 LOG = logging.getLogger("regard.server")
 GIB = 2**30
@@ -38,6 +44,45 @@ class Version:
         return cls(str(folder), newest, size)
 
 
+@dataclass(frozen=True)
+class Card:
+    """What is known of a model before it is loaded."""
+
+    task: str | None = None
+    languages: tuple[str, ...] = ()
+    """Language codes: a translator's source first."""
+
+    @property
+    def operations(self) -> list[str]:
+        """What models of the task can be asked."""
+        return [] if self.task is None else [each.name.split()[-1] for each in find_task(self.task).operations]
+
+    @property
+    def protocols(self) -> set[str]:
+        """The routes of other servers that it answers."""
+        return (
+            set()
+            if self.task is None
+            else {each for own in find_task(self.task).operations for each in own.protocols}
+        )
+
+    @classmethod
+    def of(cls, name: str, path: str) -> "Card":
+        """Return the card of the model at a path; languages that its files do not name may be its name: de-en."""
+        by_name = tuple(name.split("-")) if re.fullmatch(r"[a-z]{2,3}-[a-z]{2,3}", name) else ()
+        try:
+            if Path(path).is_file():
+                return cls(registry.task_of_model("word-vectors"))
+            if path.startswith(HUGGING_FACE):
+                return cls(read_task(path), by_name)
+            config = read_config(find_checkpoint(Path(path)))
+            named = config.get("languages")
+            languages = tuple(map(str, named)) if isinstance(named, list) and named else by_name
+            return cls(str(config["task"]), languages)
+        except (RegardError, OSError, KeyError):
+            return cls(None, by_name)
+
+
 class ModelStore:
     """The models of a server by name; `model` loads one that is not there yet."""
 
@@ -48,6 +93,7 @@ class ModelStore:
         self.loaded: OrderedDict[str, ServedModel] = OrderedDict()
         """The models in memory, the least recently used first."""
         self.metrics = Metrics()
+        self._cards: dict[str, Card] = {}
         self._versions: dict[str, Version] = {}
         self._loading = asyncio.Lock()
 
@@ -71,6 +117,29 @@ class ModelStore:
                     self.loaded[name] = await self._load(name)
         self.loaded.move_to_end(name)
         return self.loaded[name]
+
+    async def card(self, name: str) -> Card:
+        """Return what is known of a model before it is loaded."""
+        path = self.path(name)
+        if name not in self._cards or self._cards[name].task is None:
+            self._cards[name] = await asyncio.to_thread(Card.of, name, path)
+        return self._cards[name]
+
+    async def only(self, task: str) -> str:
+        """Return the name of the only model of a task; none and several are refused."""
+        names = [name for name in self.names() if (await self.card(name)).task == task]
+        return self._single(names, find_task(task).wording.noun)
+
+    async def for_protocol(self, protocol: str) -> list[str]:
+        """Return the names of the models that answer a route of another server."""
+        return [name for name in self.names() if protocol in (await self.card(name)).protocols]
+
+    def _single(self, names: Sequence[str], noun: str) -> str:
+        if len(names) == 1:
+            return names[0]
+        if not names:
+            raise UnknownModel(f"No model here is {noun}; name one with model.", "model")
+        raise UnknownModel(f"Several models here are {noun}: {', '.join(names)}; name one with model.", "model")
 
     async def preload(self) -> None:
         """Load the models that fit in memory together, in the order of their names."""

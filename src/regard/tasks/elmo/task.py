@@ -87,6 +87,7 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
             SimilarOptions,
             Similarity,
             wraps=TextSimilarity,
+            protocols=("huggingface:sentence-similarity",),
             example='"She sat on the bank of the river." "The bank lent her money." --word bank',
         ),
     )

@@ -86,6 +86,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData", "Gener
             TextOptions,
             Completion,
             streams=True,
+            protocols=("openai:completions", "huggingface:text-generation"),
             example='"Once upon a time"',
             call='generator("Once upon a time").text',
             variable="generator",

@@ -78,6 +78,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
             ("text",),
             FillOptions,
             MaskFilling,
+            protocols=("huggingface:fill-mask",),
             method="fill",
             details="Masks are predicted independently; the filled text has the most probable tokens at other masks. "
             "For files and pipes the line number comes first, and blank lines are left out.",
@@ -93,6 +94,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
             ("text",),
             EmbedOptions,
             Embedding,
+            protocols=("openai:embeddings", "huggingface:feature-extraction"),
             takes_encoders=True,
             details="With --tokens, each token has a line, and a blank line ends a text; --out FILE.npz has arrays.",
             example='"your text"',
@@ -105,6 +107,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
             SimilarOptions,
             Similarity,
             wraps=TextSimilarity,
+            protocols=("huggingface:sentence-similarity",),
         ),
     )
     init_from = InitFrom({"encoder": CONTINUED_RATE}, may_change=("next_sentence_head",))

@@ -103,6 +103,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             TranslateOptions,
             Translation,
             streams=True,
+            protocols=("libretranslate:translate", "huggingface:translation"),
             example='"your text"',
             call='translator("your text").text',
             variable="translator",
