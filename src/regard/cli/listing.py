@@ -84,8 +84,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     "Serve": {
         "serve": (
             "regard.cli.verbs.serve:serve",
-            "Serve models to programs that speak OpenAI's, LibreTranslate's or Hugging Face's API; Ctrl-C finishes and "
-            "stops.",
+            "Serve models by the APIs of OpenAI, LibreTranslate and Hugging Face; Ctrl-C stops after open requests.",
         ),
     },
     "Score and inspect": {

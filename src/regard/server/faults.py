@@ -14,7 +14,7 @@ from starlette.responses import Response
 from regard.errors import RegardError, on_one_line
 from regard.server.errors import RequestError
 
-MEMBER = re.compile(r"^\w+Json$|\[")
+MEMBER = re.compile(r"^(\w+Json|str|int|float|bool|dict)$|\[")
 """Parts of a place that are members of a union, which no client knows."""
 PHRASES = {404: "There is nothing at this path; /docs lists all there is.", 405: "This path takes another method."}
 

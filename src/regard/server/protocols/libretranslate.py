@@ -1,7 +1,7 @@
 """The API of LibreTranslate: translation of texts, their languages, in JSON or as a form."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache
@@ -96,8 +96,8 @@ async def translate(request: Request, state: State, asker: From) -> Response:
         if (size := sum(map(len, texts))) > limit:
             raise RequestError(f"Invalid request: request ({size}) exceeds text limit ({limit})", "q")
         pairs = await _pairs(state)
-        detected = [_detected(text, sorted({each for each, _ in pairs})) for text in texts]
-        languages = [each["language"] if body.source == "auto" else body.source for each in detected]
+        detected = [await _detected(text, pairs) for text in texts] if body.source == "auto" else []
+        languages = [each["language"] for each in detected] or [body.source] * len(texts)
         names = [_model(pairs, str(language), body.target) for language in languages]
         asked = (_translated(state, *each, body.alternatives or 0, known) for each in zip(names, texts, strict=True))
         made = await asyncio.gather(*asked)
@@ -114,8 +114,7 @@ async def detect(request: Request, state: State, asker: From) -> Response:
     """Return the languages of a text among those that can be translated, the most probable first."""
     body = await _read(request, DetectBody)
     async with _known(state, asker, body.api_key):
-        codes = sorted({source for source, _ in await _pairs(state)})
-        return JsonResponse(_ranked(body.q, codes))
+        return JsonResponse(await _ranked(body.q, await _pairs(state)))
 
 
 @router.get("/languages", responses=FAULTS)
@@ -238,7 +237,8 @@ def _options(served: ServedModel, wanted: int) -> dict[str, object]:
         return {}
     usual = served.pipeline.options()
     size = getattr(usual, "beam_size", None)
-    return {"n_best": wanted} | ({"beam_size": wanted} if size is not None and size < wanted else {})
+    options: dict[str, object] = {"n_best": wanted}
+    return options | ({"beam_size": wanted} if size is not None and size < wanted else {})
 
 
 @cache
@@ -254,12 +254,14 @@ def _identifier(codes: Sequence[str]) -> "LanguageIdentifier | None":
     return identifier
 
 
-def _ranked(text: str, codes: Sequence[str]) -> list[dict[str, object]]:
-    identifier = _identifier(tuple(codes))
+async def _ranked(text: str, pairs: Collection[tuple[str, str]]) -> list[dict[str, object]]:
+    """Return the source languages with their probability in percent, the most probable first."""
+    codes = sorted({source for source, _ in pairs})
+    identifier = await asyncio.to_thread(_identifier, tuple(codes))
     ranked = [] if identifier is None else identifier.rank(text)
     rest = [(code, 0.0) for code in codes if code not in {each for each, _ in ranked}]
     return [{"confidence": round(100 * float(value), 1), "language": code} for code, value in [*ranked, *rest]]
 
 
-def _detected(text: str, codes: Sequence[str]) -> dict[str, object]:
-    return next(iter(_ranked(text, codes)), {"confidence": 0.0, "language": ""})
+async def _detected(text: str, pairs: Collection[tuple[str, str]]) -> dict[str, object]:
+    return next(iter(await _ranked(text, pairs)), {"confidence": 0.0, "language": ""})

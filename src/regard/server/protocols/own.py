@@ -89,7 +89,8 @@ async def models(state: State) -> JsonResponse:
 def _add(router: APIRouter, task: AnyTask, operation: Operation, max_rows: int, max_characters: int) -> None:
     """Add the route of an operation."""
     name = operation.name.split()[-1]
-    row, options = _row_schema(operation, max_characters), _options_schema(operation)
+    row: Any = _row_schema(operation, max_characters)
+    options = _options_schema(operation)
     fields: dict[str, Any] = {
         "inputs": (
             row | Annotated[list[row], Field(min_length=1, max_length=max_rows)],
@@ -99,9 +100,9 @@ def _add(router: APIRouter, task: AnyTask, operation: Operation, max_rows: int, 
     }
     if operation.streams:
         fields["stream"] = (bool, Field(False, description="Send the text of one row as it is generated."))
-    schema = create_model(f"{_camel(task.name)}{name.title()}Body", __base__=OperationBody, **fields)
+    schema: Any = create_model(f"{_camel(task.name)}{name.title()}Body", __base__=OperationBody, **fields)
 
-    async def route(body: schema, state: State, asker: From) -> Response:  # type: ignore[valid-type]
+    async def route(body: schema, state: State, asker: From) -> Response:
         return await _answer(task, operation, body, state, asker)
 
     route.__doc__ = f"{operation.summary} {operation.details}".strip()
@@ -126,7 +127,9 @@ async def _answer(task: AnyTask, operation: Operation, body: Any, state: ServerS
         raise RequestError(
             f'"{served.name}" is {served.task.wording.noun}; ask it at /api/{served.task.name}.', "model"
         )
-    made = [as_row(operation.row, operation.inputs, each.model_dump(exclude_none=True), "inputs") for each in rows]
+    made: list[Any] = [
+        as_row(operation.row, operation.inputs, each.model_dump(exclude_none=True), "inputs") for each in rows
+    ]
     call = served.call(own, given)
     if getattr(body, "stream", False):
         if len(rows) != 1:
