@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
@@ -44,6 +45,7 @@ def create_app(settings: ServerSettings, store: ModelStore) -> FastAPI:
         lifespan=_lifespan(state),
     )
     app.state.server = state
+    app.openapi = lambda: _described(app, store)  # type: ignore[method-assign]  # as its own documentation says
     for protocol in protocols:
         app.include_router(protocol.router)
     app.include_router(operations_router)
@@ -74,6 +76,24 @@ def create_app(settings: ServerSettings, store: ModelStore) -> FastAPI:
             expose_headers=["x-request-id", "retry-after"],
         )
     return app
+
+
+def _described(app: FastAPI, store: ModelStore) -> dict[str, Any]:
+    """Return the OpenAPI description, in which a model is one of those that are served."""
+    schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
+    names = {"type": "string", "enum": store.names()} if store.names() else {"type": "string"}
+    for each in schema["components"]["schemas"].values():
+        field = each.get("properties", {}).get("model", {})
+        if field.get("type") == "string":
+            field |= names
+        elif "anyOf" in field:
+            field["anyOf"] = [names, {"type": "null"}]
+    for path in schema["paths"].values():
+        for operation in path.values():
+            for parameter in operation.get("parameters", ()):
+                if parameter["name"] == "model":
+                    parameter["schema"] |= names
+    return schema
 
 
 def _lifespan(state: ServerState) -> Callable[[FastAPI], Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from regard.errors import RegardError, on_one_line
 from regard.server.errors import RequestError
@@ -28,6 +28,8 @@ class Fault:
     code: str = "invalid_request"
     parameter: str | None = None
     retry_after: int | None = None
+    allow: str | None = None
+    """The methods that a path takes."""
 
     @classmethod
     def of(cls, error: Exception) -> "Fault":
@@ -39,13 +41,16 @@ class Fault:
         if isinstance(error, RequestValidationError):
             return cls(422, *_first(error.errors()))
         if isinstance(error, HTTPException):
-            return cls(error.status_code, PHRASES.get(error.status_code, str(error.detail)), _code(error.status_code))
+            message, allow = PHRASES.get(error.status_code, str(error.detail)), dict(error.headers or {}).get("Allow")
+            return cls(error.status_code, message, _code(error.status_code), allow=allow)
         return cls(500, "The server failed on this request; its log says why.", "internal_error")
 
     @property
     def headers(self) -> dict[str, str]:
         """The headers that clients' retries go by."""
         headers = {} if self.retry_after is None else {"retry-after": str(self.retry_after)}
+        if self.allow is not None:
+            headers["allow"] = self.allow
         if self.status == 401:
             headers["www-authenticate"] = "Bearer"
         return headers
@@ -67,10 +72,8 @@ def fault_response(fault: Fault, shape: Shape) -> Response:
     return JsonResponse(body, status, fault.headers)
 
 
-class JsonResponse(Response):
+class JsonResponse(JSONResponse):
     """JSON of any value: numbers that are none become null, and text that is no UTF-8 is escaped."""
-
-    media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         """Return the bytes of a value."""

@@ -29,6 +29,7 @@ from regard.server.settings import LOOPBACK, ServerSettings
 LOG = logging.getLogger("regard.server")
 PUBLIC = ("/health", "/ready")
 """Paths that need no key."""
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 HELD_BODIES = 64
 """Bodies of the largest size that may be held together."""
 REQUEST_ID = re.compile(r"[\w.:-]{1,128}")
@@ -230,7 +231,8 @@ class Guard:
         elapsed, status = time.perf_counter() - exchange.started, exchange.status if exchange.is_complete else 499
         route = exchange.scope.get("route")
         place = getattr(route, "path", None) or "(unknown)"
-        self.metrics.responses.labels(place, exchange.scope["method"], status).inc()
+        method = exchange.scope["method"] if exchange.scope["method"] in METHODS else "other"
+        self.metrics.responses.labels(place, method, status).inc()
         self.metrics.response_seconds.labels(place).observe(elapsed)
         facts = {
             "request_id": exchange.request_id,

@@ -70,7 +70,9 @@ class ServedModel:
         own = {each.name.split()[-1]: each for each in self.task.operations}
         if not hasattr(self.pipeline, "bundle") or family(self.pipeline.bundle.settings.family).kind not in ENCODERS:
             return own
-        every = (each for task in registry.TASKS for each in task.operations if each.takes_encoders)
+        kind = family(self.pipeline.bundle.settings.family).kind
+        tasks = [task for task in registry.TASKS if kind in task.files.kinds]
+        every = [each for task in tasks for each in task.operations if each.takes_encoders or each.wraps is not None]
         return {each.name: each for each in every} | own
 
     @property
