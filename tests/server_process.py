@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,22 +29,19 @@ def write_models(folder: Path) -> None:
     write_bundle(folder / "bert", small_encoder_bundle(tokenizer))
 
 
-def started(
-    folder: Path, *words: str, names: tuple[str, ...] | None = None
-) -> tuple[subprocess.Popen, str, list[str]]:
-    """Start `regard serve` on the models in a folder, and return the process, its address and its log so far."""
+def started(folder: Path, *words: str, names: tuple[str, ...] | None = None) -> tuple[subprocess.Popen, str, Path]:
+    """Start `regard serve` on the models in a folder, and return the process, its address and the file of its log."""
     runs = [str(folder / name) for name in names or sorted(each.name for each in folder.iterdir())]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "regard", "serve", *runs, "--port", "0", "--device", "cpu", *words],
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    log: list[str] = []
-    line = process.stderr.readline()
-    match = re.search(r"http://[\d.]+:\d+", line)
-    assert match, line + (process.stderr.read() if process.poll() is not None else "")
-    threading.Thread(target=lambda: log.extend(process.stderr), daemon=True).start()
+    log = Path(tempfile.mkdtemp(prefix="regard-server-")) / "log"
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "regard", "serve", *runs, "--port", "0", "--device", "cpu", *words],
+            stderr=file,
+            start_new_session=True,
+        )
+    while (match := re.search(r"http://[\d.]+:\d+", log.read_text())) is None:
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.05)
     return process, match[0], log
 
 
@@ -80,13 +77,12 @@ def wait_until_ready(url: str, seconds: float = 60) -> None:
 
 def main(folder: str, owner: str, words: list[str]) -> None:
     """Serve the models of a folder until the process that owns the tests ends; the address goes into a file."""
-    process, url, log = started(Path(folder), *words)
+    process, url, _ = started(Path(folder), *words)
     wait_until_ready(url)
     Path(folder).with_suffix(".url.part").write_text(url)
     Path(folder).with_suffix(".url.part").rename(Path(folder).with_suffix(".url"))
     while process.poll() is None and _lives(int(owner)):
         time.sleep(0.5)
-        Path(folder).with_suffix(".log").write_text("".join(log))
     process.kill()
 
 

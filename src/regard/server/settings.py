@@ -47,7 +47,7 @@ class ServerSettings(Settings):
     max_new_tokens: int = Field(4096, ge=1, le=2**20)
     """New tokens that a request may ask for."""
     max_tokens: int = Field(65_536, ge=1)
-    """Tokens that a row may hold in memory, read and generated, all hypotheses counted."""
+    """Tokens that the rows of a session may hold in memory, read and generated, all hypotheses counted."""
     max_running: int = Field(64, ge=1, le=4096)
     """Rows that a model works on together."""
     max_waiting: int = Field(4096, ge=1, le=2**20)

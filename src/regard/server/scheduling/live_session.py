@@ -70,8 +70,8 @@ class LiveSession:
         if count >= self.most:
             return False
         requests = [each.request for each in (*self.units.values(), *joining) if each.request is not None]
-        padded = self.call.pipeline.padded_tokens(self.call.job, [*requests, unit.request])
-        return padded <= self.call.pipeline.batch_tokens
+        longest = max(tokens_of(self.call, each) for each in (*requests, unit.request))
+        return (count + 1) * longest <= self.settings.max_tokens
 
     def admit(self, units: Sequence[GenerationUnit]) -> None:
         """Let units join at the next step."""
