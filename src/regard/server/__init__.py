@@ -1,1 +1,1 @@
-"""The server: one application, one place that loads models and schedules requests, thin adapters of protocols."""
+"""The server: one application, one store of models with their schedulers, thin adapters of protocols."""

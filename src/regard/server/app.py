@@ -1,8 +1,8 @@
-"""The application: routes of every protocol over one store of models, behind one guard."""
+"""The application: routes of every protocol over one store of models, after one guard."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -96,7 +96,7 @@ def _described(app: FastAPI, store: ModelStore) -> dict[str, Any]:
     return schema
 
 
-def _lifespan(state: ServerState) -> Callable[[FastAPI], Any]:
+def _lifespan(state: ServerState) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         """Load models and watch for newer checkpoints while the server runs."""

@@ -1,4 +1,4 @@
-"""Who asks: a key of the server's file, or the address of a connection; each key has its limits."""
+"""Clients of a server: a key of the server's file, or the address of a connection; each key has its limits."""
 
 import hmac
 import time

@@ -4,7 +4,7 @@ from regard.errors import RegardError
 
 
 class RequestError(RegardError):
-    """A request that is not answered; the sentence says why."""
+    """A request that is not answered; the sentence has the reason."""
 
     status = 400
     code = "invalid_request"

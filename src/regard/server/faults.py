@@ -1,4 +1,4 @@
-"""What a client is told of a request that failed: a status and a sentence, in the shape of the protocol it speaks."""
+"""Faults of requests, as clients receive them: a status and a sentence, in the shape of a protocol."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from regard.errors import RegardError, on_one_line
 from regard.server.errors import RequestError
 
 MEMBER = re.compile(r"^(\w+Json|str|int|float|bool|dict)$|\[")
-"""Parts of a place that are members of a union, which no client knows."""
+"""Parts of a location that are members of a union."""
 PHRASES = {404: "There is nothing at this path; /docs lists all there is.", 405: "This path takes another method."}
 
 
@@ -33,7 +33,7 @@ class Fault:
 
     @classmethod
     def of(cls, error: Exception) -> "Fault":
-        """Return the fault of an exception; what nobody expected is a 500 that says nothing of the inside."""
+        """Return the fault of an exception; an unexpected one is a 500 without details."""
         if isinstance(error, RequestError):
             return cls(error.status, str(error), error.code, error.parameter, error.retry_after)
         if isinstance(error, RegardError):  # of options or of a row: the sentence says which
@@ -43,7 +43,7 @@ class Fault:
         if isinstance(error, HTTPException):
             message, allow = PHRASES.get(error.status_code, str(error.detail)), dict(error.headers or {}).get("Allow")
             return cls(error.status_code, message, _code(error.status_code), allow=allow)
-        return cls(500, "The server failed on this request; its log says why.", "internal_error")
+        return cls(500, "The server failed on this request; its log has the reason.", "internal_error")
 
     @property
     def headers(self) -> dict[str, str]:
@@ -56,18 +56,18 @@ class Fault:
         return headers
 
 
-Shape = Callable[[Fault], tuple[int, Mapping[str, Any]]]
-"""How a protocol says a fault: the status, and the body."""
+Shape = Callable[[Fault], tuple[int, Mapping[str, object]]]
+"""A function of a fault that returns the status and the body of a protocol."""
 
 
-def own_shape(fault: Fault) -> tuple[int, Mapping[str, Any]]:
+def own_shape(fault: Fault) -> tuple[int, Mapping[str, object]]:
     """Return the shape of faults of our own routes."""
     body = {"code": fault.code, "message": fault.message, "parameter": fault.parameter}
     return fault.status, {"error": body}
 
 
 def fault_response(fault: Fault, shape: Shape) -> Response:
-    """Return the response that tells a client of a fault."""
+    """Return the response of a fault."""
     status, body = shape(fault)
     return JsonResponse(body, status, fault.headers)
 
@@ -75,12 +75,12 @@ def fault_response(fault: Fault, shape: Shape) -> Response:
 class JsonResponse(JSONResponse):
     """JSON of any value: numbers that are none become null, and text that is no UTF-8 is escaped."""
 
-    def render(self, content: Any) -> bytes:
+    def render(self, content: object) -> bytes:
         """Return the bytes of a value."""
         return json_bytes(content)
 
 
-def json_bytes(content: Any) -> bytes:
+def json_bytes(content: object) -> bytes:
     """Return a value as JSON."""
     try:
         return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
@@ -90,7 +90,7 @@ def json_bytes(content: Any) -> bytes:
         return json.dumps(_finite(content), separators=(",", ":")).encode()
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):

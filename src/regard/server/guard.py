@@ -1,4 +1,4 @@
-"""What stands before every route: host, origin, key, size and time of a request; its id, its log line, its end."""
+"""Checks before every route: host, origin, key, size and time of a request; its id, its log line, its end."""
 
 import asyncio
 import logging
@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -37,7 +36,7 @@ REQUEST_ID = re.compile(r"[\w.:-]{1,128}")
 
 @dataclass(eq=False)
 class Asker:
-    """Who sent a request, how urgent it is, and until when it is wanted."""
+    """The client of a request, its priority and its deadline."""
 
     request_id: str
     client: Client
@@ -265,7 +264,7 @@ class _Held:
     async def __aenter__(self) -> "_Held":
         return self
 
-    async def __aexit__(self, *error: Any) -> None:
+    async def __aexit__(self, *error: object) -> None:
         self.guard._held -= self.bytes
 
 

@@ -66,7 +66,7 @@ class ServedModel:
 
     @cached_property
     def operations(self) -> "dict[str, Operation]":
-        """What it can be asked, by the last word of the verb; a model with a text encoder also embeds."""
+        """Its operations, by the last word of the verb; a model with a text encoder also embeds."""
         own = {each.name.split()[-1]: each for each in self.task.operations}
         if not hasattr(self.pipeline, "bundle") or family(self.pipeline.bundle.settings.family).kind not in ENCODERS:
             return own

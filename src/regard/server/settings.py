@@ -51,7 +51,7 @@ class ServerSettings(Settings):
     max_running: int = Field(64, ge=1, le=4096)
     """Rows that a model works on together."""
     max_waiting: int = Field(4096, ge=1, le=2**20)
-    """Rows that may wait for a model, half of them of one client; further ones are told to retry (429)."""
+    """Rows that may wait for a model, half of them of one client; further ones are refused (429)."""
     max_sessions: int = Field(8, ge=1, le=256)
     """Generation sessions of a model; requests with equal decoding settings share one."""
     max_connections: int = Field(2000, ge=1, le=2**20)

@@ -26,7 +26,7 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class Version:
-    """What the files of a model are known by: another one is loaded anew."""
+    """The version of a model on disk; another one is loaded anew."""
 
     folder: str
     changed: int
@@ -46,7 +46,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Card:
-    """What is known of a model before it is loaded."""
+    """Facts of a model that is not loaded."""
 
     task: str | None = None
     languages: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Card:
 
     @property
     def operations(self) -> list[str]:
-        """What models of the task can be asked."""
+        """The operations of the task."""
         return [] if self.task is None else [each.name.split()[-1] for each in find_task(self.task).operations]
 
     @property
@@ -131,7 +131,7 @@ class ModelStore:
         return self._single(names, find_task(task).wording.noun)
 
     async def for_protocol(self, protocol: str) -> list[str]:
-        """Return the names of the models that answer a route of another server."""
+        """Return the names of the models with an operation for a route of another server."""
         return [name for name in self.names() if protocol in (await self.card(name)).protocols]
 
     def _single(self, names: Sequence[str], noun: str) -> str:

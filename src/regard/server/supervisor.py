@@ -1,4 +1,4 @@
-"""Several server processes behind one socket: each is watched, and one that dies is replaced."""
+"""Several server processes at one socket: each is watched, and one that dies is replaced."""
 
 import json
 import logging
@@ -28,7 +28,7 @@ LONGEST_PAUSE = 30.0
 
 @dataclass
 class Worker:
-    """A place for a process."""
+    """A slot of a process."""
 
     process: "subprocess.Popen[bytes] | None" = None
     started: float = 0.0
@@ -77,7 +77,7 @@ class Supervisor:
         return 0 if self.signals == 1 else 128 + signal.SIGTERM
 
     def _tend(self, worker: Worker, metrics: str) -> None:
-        """Start the process of a place where none runs; one that keeps dying at once is started less often."""
+        """Start the process of a slot where none runs; one that keeps dying at once is started less often."""
         if worker.process is not None:
             code = worker.process.poll()
             if code is None:

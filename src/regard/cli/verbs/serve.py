@@ -1,4 +1,4 @@
-"""`regard serve`: models behind the APIs that other programs call."""
+"""`regard serve`: models over the APIs that other programs call."""
 
 from typing import Annotated
 

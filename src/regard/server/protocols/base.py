@@ -1,4 +1,4 @@
-"""What all protocols share: the state of the server, who asks, server-sent events, documented faults."""
+"""Shared parts of protocols: the state of the server, who asks, server-sent events, documented faults."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from regard.server.settings import ServerSettings
 from regard.server.store import ModelStore
 
 STATUSES = {
-    400: "The request is wrong; the sentence says where.",
+    400: "The request is wrong; the sentence has the reason.",
     401: "The API key is missing or unknown.",
     403: "The host, the origin or the key is not allowed.",
     404: "There is no such model or path.",
     405: "The path takes another method.",
     408: "The body came too slowly.",
     413: "The body is too large.",
-    422: "A value is wrong; the sentence says which.",
-    429: "Too much at a time; retry-after says when to come back.",
-    500: "The server failed; its log says why.",
-    503: "The model cannot be used now; retry-after says when to come back.",
+    422: "A value is wrong; the sentence names it.",
+    429: "Too much at a time; see retry-after.",
+    500: "The server failed; its log has the reason.",
+    503: "The model cannot be used now; see retry-after.",
     504: "There was no answer in time.",
 }
 DONE = b"data: [DONE]\n\n"
@@ -34,7 +34,7 @@ DONE = b"data: [DONE]\n\n"
 
 @dataclass(frozen=True)
 class Protocol:
-    """The routes of a protocol, and how it says what went wrong."""
+    """The routes of a protocol, and the shape of its errors."""
 
     router: APIRouter
     paths: tuple[str, ...]
@@ -46,7 +46,7 @@ class Protocol:
 
 @dataclass(frozen=True)
 class ServerState:
-    """What routes work with."""
+    """The parts of a server that routes use."""
 
     settings: ServerSettings
     store: ModelStore

@@ -42,7 +42,7 @@ router = APIRouter(tags=["LibreTranslate"])
 
 
 class KeyBody(Body):
-    """What every body may have."""
+    """The key that every body may have."""
 
     api_key: str | None = None
 
@@ -243,7 +243,7 @@ def _options(served: ServedModel, wanted: int) -> dict[str, object]:
 
 @cache
 def _identifier(codes: Sequence[str]) -> "LanguageIdentifier | None":
-    """Return what tells these languages apart; None where it knows none of them."""
+    """Return the identifier of these languages; None where it supports none of them."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -19,6 +19,8 @@ from regard.server.scheduling.units import GenerationCall, Piece, Wanted
 from regard.tasks.contract import AnyTask
 from regard.tasks.declarations import Operation
 
+Loose = Any
+"""A value, or a type, that is made of a task's declarations at run time."""
 FAULT = {
     "type": "object",
     "required": ["error"],
@@ -47,11 +49,11 @@ class ModelEntry(Body):
     """Language codes of its texts: a translator's source first."""
     loaded: bool
     operations: list[str]
-    """What it can be asked: POST /api/TASK/OPERATION."""
+    """Its operations: POST /api/TASK/OPERATION."""
 
 
 class OperationBody(Body):
-    """What every operation takes, beside its rows and options."""
+    """The fields of every operation, beside its rows and options."""
 
     model: str | None = None
     """The model (default: the only one of the task)."""
@@ -89,9 +91,9 @@ async def models(state: State) -> JsonResponse:
 def _add(router: APIRouter, task: AnyTask, operation: Operation, max_rows: int, max_characters: int) -> None:
     """Add the route of an operation."""
     name = operation.name.split()[-1]
-    row: Any = _row_schema(operation, max_characters)
+    row: Loose = _row_schema(operation, max_characters)
     options = _options_schema(operation)
-    fields: dict[str, Any] = {
+    fields: dict[str, Loose] = {
         "inputs": (
             row | Annotated[list[row], Field(min_length=1, max_length=max_rows)],
             Field(description=f"A row, or up to {max_rows:,} of them. {operation.summary}"),
@@ -100,7 +102,7 @@ def _add(router: APIRouter, task: AnyTask, operation: Operation, max_rows: int, 
     }
     if operation.streams:
         fields["stream"] = (bool, Field(False, description="Send the text of one row as it is generated."))
-    schema: Any = create_model(f"{_camel(task.name)}{name.title()}Body", __base__=OperationBody, **fields)
+    schema: Loose = create_model(f"{_camel(task.name)}{name.title()}Body", __base__=OperationBody, **fields)
 
     async def route(body: schema, state: State, asker: From) -> Response:
         return await _answer(task, operation, body, state, asker)
@@ -117,17 +119,17 @@ def _add(router: APIRouter, task: AnyTask, operation: Operation, max_rows: int, 
     )
 
 
-async def _answer(task: AnyTask, operation: Operation, body: Any, state: ServerState, asker: Asker) -> Response:
+async def _answer(task: AnyTask, operation: Operation, body: Loose, state: ServerState, asker: Asker) -> Response:
     """Return the results of the rows of a body, or a stream of one."""
     given = body.options.model_dump(exclude_none=True)
-    rows: Sequence[Any] = body.inputs if isinstance(body.inputs, list) else [body.inputs]
+    rows: Sequence[Loose] = body.inputs if isinstance(body.inputs, list) else [body.inputs]
     served = await state.store.model(body.model or await state.store.only(task.name))
     own = served.operation(operation.name.split()[-1])
     if own.row is not operation.row:
         raise RequestError(
             f'"{served.name}" is {served.task.wording.noun}; ask it at /api/{served.task.name}.', "model"
         )
-    made: list[Any] = [
+    made: list[Loose] = [
         as_row(operation.row, operation.inputs, each.model_dump(exclude_none=True), "inputs") for each in rows
     ]
     call = served.call(own, given)
@@ -141,15 +143,15 @@ async def _answer(task: AnyTask, operation: Operation, body: Any, state: ServerS
     return JsonResponse({"model": served.name, "results": results})
 
 
-async def _events(pieces: AsyncIterator[Any]) -> AsyncIterator[bytes]:
+async def _events(pieces: AsyncIterator[Loose]) -> AsyncIterator[bytes]:
     async for piece in pieces:
         yield data({"text": piece.text} if isinstance(piece, Piece) else {"result": piece.result.to_dict()})
     yield DONE
 
 
-def _row_schema(operation: Operation, max_characters: int) -> Any:
+def _row_schema(operation: Operation, max_characters: int) -> Loose:
     """Return the schema of a row in JSON."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, Loose] = {}
     for spec in fields_of(operation.row):
         kind = _json_type(spec.type, max_characters)
         fields[spec.name] = (kind, Field(... if spec.is_required else spec.default, description=spec.doc))
@@ -158,23 +160,23 @@ def _row_schema(operation: Operation, max_characters: int) -> Any:
     return create_model(f"{operation.row.__name__}Json", __base__=Body, **fields)
 
 
-def _options_schema(operation: Operation) -> Any:
+def _options_schema(operation: Operation) -> Loose:
     """Return the schema of the options: none is required, and what is not given is up to the model."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, Loose] = {}
     for spec in fields_of(operation.options):
         if spec.name in operation.options.only_here:  # type: ignore[attr-defined]
             continue
-        bounds: dict[str, Any] = {name: value for name, value in spec.bounds if name in ("ge", "gt", "le", "lt")}
+        bounds: dict[str, Loose] = {name: value for name, value in spec.bounds if name in ("ge", "gt", "le", "lt")}
         kind = _json_type(spec.type, None)
         fields[spec.name] = (Annotated[kind, Field(**bounds)] | None, Field(None, description=_documented(spec)))
     return create_model(f"{operation.options.__name__}Json", __base__=Body, **fields)
 
 
-def _json_type(annotation: Any, max_characters: int | None) -> Any:
+def _json_type(annotation: Loose, max_characters: int | None) -> Loose:
     """Return a type as JSON has it: tuples and sequences are lists, texts have a largest length."""
     kind = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     if get_origin(kind) in (Union, UnionType):
-        made: list[Any] = [_json_type(part, max_characters) for part in get_args(kind) if part is not NoneType]
+        made: list[Loose] = [_json_type(part, max_characters) for part in get_args(kind) if part is not NoneType]
         return Union[tuple(made)]  # noqa: UP007
     if get_origin(kind) in (tuple, list) or "Sequence" in str(get_origin(kind)):
         return list[_json_type(get_args(kind)[0], max_characters)]  # type: ignore[misc]
@@ -185,10 +187,10 @@ def _json_type(annotation: Any, max_characters: int | None) -> Any:
 
 def _documented(spec: FieldSpec) -> str:
     has_default = spec.default not in (None, (), "", False) and "(default" not in spec.doc and not spec.is_required
-    return f"{spec.doc.rstrip('.')} (usual default: {spec.default})." if has_default else spec.doc
+    return f"{spec.doc.rstrip('.')} (default: {spec.default})." if has_default else spec.doc
 
 
-def _answers(operation: Operation) -> dict[str, Any]:
+def _answers(operation: Operation) -> dict[str, Loose]:
     """Return the documentation of the answer."""
     properties = {each.name: {"description": each.doc} for each in fields_of(operation.result) if each.name != "row"}
     results = {
@@ -200,7 +202,7 @@ def _answers(operation: Operation) -> dict[str, Any]:
         "required": ["model", "results"],
         "properties": {"model": {"type": "string"}, "results": results},
     }
-    content: dict[str, Any] = {"application/json": {"schema": schema}}
+    content: dict[str, Loose] = {"application/json": {"schema": schema}}
     if operation.streams:
         content["text/event-stream"] = {"schema": {"type": "string"}}
     return {"description": "A result for each row, in order.", "content": content}

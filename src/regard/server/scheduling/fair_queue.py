@@ -1,4 +1,4 @@
-"""A fair queue: higher priorities first, and within one each client gets the same share of the work."""
+"""A fair queue: higher priorities first, and within one each client gets equally much of the work."""
 
 import heapq
 from collections import Counter
@@ -48,7 +48,7 @@ class FairQueue(Generic[U]):
         self._waiting[unit.client] += 1
 
     def pop(self, fits: Callable[[U], bool]) -> U | None:
-        """Return the first unit whose group has room, as `fits` says of the first of each group; None: none."""
+        """Return the first unit whose group has room, by `fits` of the first of each group; None: none."""
         for _, unit in sorted(self._heads(), key=lambda head: head[0]):
             if unit.is_cancelled or fits(unit):
                 return self._take(unit)

@@ -105,7 +105,7 @@ class GenerationCall(Call):
 
 @dataclass(frozen=True)
 class Generated:
-    """What came of a generation: the result as a call gives it, and the tokens with their alternatives."""
+    """The outcome of a generation: the result as a call gives it, and the tokens with their alternatives."""
 
     result: Result
     request: "Request | None"
@@ -123,7 +123,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a request wants of a generation beside its options."""
+    """Wishes of a request beside its options."""
 
     number: int = 1
     """The row number, which random numbers depend on."""

@@ -17,7 +17,7 @@ Json = dict[str, object]
 
 
 @dataclass(frozen=True)
-class Tag:
+class PipelineTag:
     """A pipeline tag: how its parameters are options, and its results JSON."""
 
     options: Mapping[str, str]
@@ -29,7 +29,7 @@ class Tag:
     """Parameters that `answer` looks at."""
 
     def given(self, parameters: Parameters) -> dict[str, object]:
-        """Return the options of parameters; unknown ones are refused as clients know it."""
+        """Return the options of parameters; unknown ones are refused in the words that clients expect."""
         unknown = [name for name in parameters if name not in (*self.options, *self.ignored, *self.used)]
         refuse_unused(unknown)
         return {self.options[name]: value for name, value in parameters.items() if name in self.options}
@@ -147,16 +147,16 @@ def _count(parameters: Parameters, name: str) -> int | None:
 
 
 TAGS = {
-    "translation": Tag(
+    "translation": PipelineTag(
         {"num_beams": "beam_size", "max_length": "max_length", "min_length": "min_length"},
         translations,
         ("clean_up_tokenization_spaces", "truncation"),
         ("src_lang", "tgt_lang", "generate_parameters"),
     ),
-    "fill-mask": Tag({"top_k": "top", "targets": "candidates"}, fillings),
-    "text-classification": Tag({}, classes, ("function_to_apply",), ("top_k",)),
-    "token-classification": Tag({}, entities, ("stride",), ("aggregation_strategy", "ignore_labels")),
-    "question-answering": Tag(
+    "fill-mask": PipelineTag({"top_k": "top", "targets": "candidates"}, fillings),
+    "text-classification": PipelineTag({}, classes, ("function_to_apply",), ("top_k",)),
+    "token-classification": PipelineTag({}, entities, ("stride",), ("aggregation_strategy", "ignore_labels")),
+    "question-answering": PipelineTag(
         {"top_k": "count"},
         answers,
         (
@@ -169,7 +169,7 @@ TAGS = {
         ),
         (),
     ),
-    "feature-extraction": Tag({"normalize": "normalize"}, vectors, ("truncate", "truncation_direction")),
-    "sentence-similarity": Tag({}, similarities),
+    "feature-extraction": PipelineTag({"normalize": "normalize"}, vectors, ("truncate", "truncation_direction")),
+    "sentence-similarity": PipelineTag({}, similarities),
 }
 """The tags whose models answer with a result for each row."""

@@ -1,4 +1,4 @@
-"""Text generation as Hugging Face's clients know it: as a whole with details, or token by token."""
+"""Text generation as Hugging Face's clients expect it: as a whole with details, or token by token."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
@@ -6,7 +6,7 @@ from regard.decoding.search.running import ListedToken
 from regard.server.errors import RequestError
 from regard.server.protocols.base import data
 from regard.server.protocols.hugging_face.answers import refuse_unused
-from regard.server.protocols.openai.choices import Plan, TokenTexts
+from regard.server.protocols.openai.choices import SamplingPlan, TokenTexts
 from regard.server.scheduling.units import Generated
 
 Json = dict[str, object]
@@ -26,7 +26,7 @@ FINISH = {"eos": "eos_token", "stop": "stop_sequence", "length": "length"}
 
 
 def generation_options(parameters: Mapping[str, object]) -> dict[str, object]:
-    """Return the options of parameters; what has no effect here is refused as clients know it."""
+    """Return the options of parameters; what has no effect here is refused in the words that clients expect."""
     unknown = [name for name in parameters if name not in OPTIONS and name not in FLAGS]
     unknown += [name for name in FLAGS[3:] if parameters.get(name) not in (None, False, 1)]
     refuse_unused(unknown)
@@ -41,13 +41,13 @@ def generation_options(parameters: Mapping[str, object]) -> dict[str, object]:
     return options | {"method": "sample", "num_samples": 1}
 
 
-async def whole(plan: Plan, parameters: Mapping[str, object]) -> list[Json]:
+async def whole(plan: SamplingPlan, parameters: Mapping[str, object]) -> list[Json]:
     """Return the texts that follow the prompts."""
     generated = await plan.generated()
     return [_text(plan, number, each, parameters) for number, each in enumerate(generated)]
 
 
-def _text(plan: Plan, number: int, generated: Generated, parameters: Mapping[str, object]) -> Json:
+def _text(plan: SamplingPlan, number: int, generated: Generated, parameters: Mapping[str, object]) -> Json:
     prompt = plan.prompts[number].text
     text = (prompt if parameters.get("return_full_text") else "") + generated.result.text
     if not parameters.get("details"):
@@ -57,7 +57,7 @@ def _text(plan: Plan, number: int, generated: Generated, parameters: Mapping[str
     return {"generated_text": text, "details": details}
 
 
-async def events(plan: Plan, parameters: Mapping[str, object]) -> AsyncIterator[bytes]:
+async def events(plan: SamplingPlan, parameters: Mapping[str, object]) -> AsyncIterator[bytes]:
     """Yield an event for each token; the last one has the text as a whole."""
     (prompt,) = plan.prompts
     texts = TokenTexts(plan.tokenizer, prompt.text, plan.tokenizer.encode(prompt.text).ids)
@@ -76,11 +76,11 @@ async def events(plan: Plan, parameters: Mapping[str, object]) -> AsyncIterator[
             held = [{"index": index, "token": token, "generated_text": None, "details": None}]
 
 
-def _tokens(plan: Plan, prompt: str, tokens: Sequence[ListedToken]) -> list[tuple[Json, str]]:
+def _tokens(plan: SamplingPlan, prompt: str, tokens: Sequence[ListedToken]) -> list[tuple[Json, str]]:
     return _listed(plan, TokenTexts(plan.tokenizer, prompt, plan.tokenizer.encode(prompt).ids), tokens)
 
 
-def _listed(plan: Plan, texts: TokenTexts, tokens: Sequence[ListedToken]) -> list[tuple[Json, str]]:
+def _listed(plan: SamplingPlan, texts: TokenTexts, tokens: Sequence[ListedToken]) -> list[tuple[Json, str]]:
     listed: list[tuple[Json, str]] = []
     for token in tokens:
         own, _ = texts.add(token)

@@ -15,7 +15,7 @@ from regard.server.protocols.base import Body, From, Protocol, ServerState, Stat
 from regard.server.protocols.hugging_face.answers import TAGS
 from regard.server.protocols.hugging_face.generation import events, generation_options, whole
 from regard.server.protocols.openai.bodies import ChatBody
-from regard.server.protocols.openai.choices import Plan, Prompt
+from regard.server.protocols.openai.choices import Prompt, SamplingPlan
 from regard.server.protocols.openai.routes import chat_completions
 from regard.server.scheduling.units import GenerationCall
 from regard.server.served import ServedModel
@@ -38,7 +38,7 @@ class Fields(Body):
 
 
 class InferenceBody(Body):
-    """What clients post to the URL of a model."""
+    """The body that clients post to the URL of a model."""
 
     inputs: str | Texts | Fields
     """A text, a list of texts, {question, context} or {source_sentence, sentences}."""
@@ -93,7 +93,7 @@ async def _answer(model: str, tag: str | None, body: InferenceBody, state: Serve
     served = await state.store.model(model)
     named = _tag(served, body) if tag is None else tag
     if named != "text-generation" and named not in TAGS:
-        raise RequestError(f'"{named}" is not one of text-generation, {", ".join(TAGS)}.', "tag")
+        raise RequestError(f'"{named}" is not one of text-generation, {", ".join(TAGS)}.')
     operation, parameters = served.for_protocol(PREFIX + named), dict(body.parameters or {})
     if named == "text-generation":
         return await _generated(served, operation, body, parameters, asker)
@@ -125,7 +125,7 @@ async def _generated(
     if body.stream and len(prompts) > 1:
         raise RequestError("stream: several texts cannot be streamed together; send one.", "stream")
     seed = parameters.get("seed")
-    plan = Plan(
+    plan = SamplingPlan(
         served,
         call,
         operation,

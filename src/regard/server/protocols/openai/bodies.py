@@ -21,7 +21,7 @@ class StreamOptions(Body):
 
 
 class GenerationBody(Body):
-    """What completions and chat completions have in common."""
+    """The fields that completions and chat completions have in common."""
 
     model: str
     stream: bool | None = None

@@ -38,8 +38,8 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is to be generated: `count` samples of each prompt, in one session with all other requests."""
+class SamplingPlan:
+    """A plan of generation: `count` samples of each prompt, in one session with all other requests."""
 
     served: ServedModel
     call: GenerationCall

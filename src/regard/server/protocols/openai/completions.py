@@ -10,7 +10,7 @@ from regard.decoding.search.running import ListedToken
 from regard.server.errors import RequestError
 from regard.server.protocols.base import DONE, data
 from regard.server.protocols.openai.bodies import ChatBody, CompletionBody, GenerationBody
-from regard.server.protocols.openai.choices import FINISH, Plan, Prompt, TokenTexts
+from regard.server.protocols.openai.choices import FINISH, Prompt, SamplingPlan, TokenTexts
 from regard.server.scheduling.units import Generated, Piece
 
 Json = dict[str, object]
@@ -37,14 +37,14 @@ def chat_prompt(pipeline: object, messages: Sequence[dict[str, str]]) -> str:
     return pipeline.chat_prompt(messages)
 
 
-class Answer:
+class Reply:
     """The answer to a request, in the shape of one of the two routes."""
 
     kind: str
     chunk_kind: str
     prefix: str
 
-    def __init__(self, plan: Plan, body: GenerationBody, name: str) -> None:
+    def __init__(self, plan: SamplingPlan, body: GenerationBody, name: str) -> None:
         self.plan, self.body, self.name = plan, body, name
         self.id, self.created = f"{self.prefix}-{uuid4().hex}", int(time.time())
 
@@ -120,7 +120,7 @@ class Answer:
         return {"prompt_tokens": prompts, "completion_tokens": new, "total_tokens": prompts + new}
 
 
-class CompletionAnswer(Answer):
+class CompletionReply(Reply):
     """The answer to a completion."""
 
     kind = chunk_kind = "text_completion"
@@ -235,7 +235,7 @@ class _Logprobs:
         }
 
 
-class ChatAnswer(Answer):
+class ChatReply(Reply):
     """The answer to a chat."""
 
     kind, chunk_kind, prefix = "chat.completion", "chat.completion.chunk", "chatcmpl"

@@ -14,8 +14,8 @@ from regard.server.faults import Fault, JsonResponse
 from regard.server.guard import Asker
 from regard.server.protocols.base import From, Protocol, ServerState, State, event_stream, faults
 from regard.server.protocols.openai.bodies import ChatBody, CompletionBody, EmbeddingBody, GenerationBody
-from regard.server.protocols.openai.choices import Plan, Prompt
-from regard.server.protocols.openai.completions import Answer, ChatAnswer, CompletionAnswer, chat_prompt
+from regard.server.protocols.openai.choices import Prompt, SamplingPlan
+from regard.server.protocols.openai.completions import ChatReply, CompletionReply, Reply, chat_prompt
 from regard.server.scheduling.units import GenerationCall
 from regard.server.served import ServedModel
 from regard.tasks.declarations import Operation
@@ -88,7 +88,7 @@ async def completions(body: CompletionBody, state: State, asker: From) -> Respon
     if len(prompts) > state.settings.max_rows:
         raise RequestError(f"prompt: {len(prompts):,} prompts are too many at a time; send fewer.", "prompt")
     plan = ready.plan(prompts, body.best_of or body.n or 1, body.logprobs, asker)
-    answer = CompletionAnswer(plan, body, body.model)
+    answer = CompletionReply(plan, body, body.model)
     if body.max_tokens == 0:
         return JsonResponse(await answer.echoed())
     return await _sent(answer)
@@ -101,7 +101,7 @@ async def chat_completions(body: ChatBody, state: State, asker: From) -> Respons
     ready = await _ready(body, state, body.max_completion_tokens or body.max_tokens, is_chat=True)
     prompt = Prompt(chat_prompt(ready.served.pipeline, [each.plain() for each in body.messages]))
     listed = (body.top_logprobs or 0) if body.logprobs else None
-    return await _sent(ChatAnswer(ready.plan([prompt], body.n or 1, listed, asker), body, body.model))
+    return await _sent(ChatReply(ready.plan([prompt], body.n or 1, listed, asker), body, body.model))
 
 
 @router.post("/embeddings", responses=FAULTS)
@@ -141,10 +141,10 @@ class _Ready:
         assert self.call.job.tokenizer is not None, "it generates text"
         return self.call.job.tokenizer
 
-    def plan(self, prompts: list[Prompt], count: int, alternatives: int | None, asker: Asker) -> Plan:
+    def plan(self, prompts: list[Prompt], count: int, alternatives: int | None, asker: Asker) -> SamplingPlan:
         """Return what is to be generated."""
         is_streamed = bool(self.body.stream)
-        return Plan(
+        return SamplingPlan(
             self.served, self.call, self.operation, prompts, count, self.body.seed, alternatives, asker, is_streamed
         )
 
@@ -158,7 +158,7 @@ async def _ready(body: GenerationBody, state: ServerState, limit: int | None, is
     return _Ready(served, operation, call, body)
 
 
-async def _sent(answer: Answer) -> Response:
+async def _sent(answer: Reply) -> Response:
     if answer.body.stream:
         return await event_stream(answer.events(), openai_shape)
     return JsonResponse(await answer.whole())
