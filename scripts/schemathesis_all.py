@@ -1,4 +1,4 @@
-"""Schemathesis over all routes of a server: `python scripts/schemathesis_all.py http://127.0.0.1:8000 --examples 200`.
+"""Schemathesis over all routes: `python scripts/schemathesis_all.py http://127.0.0.1:8000 --examples 200`.
 
 All phases, positive and negative data, all checks. Whether a body that fits the schema is answered may depend on the
 model too (its limits, its languages), so 400, 404, 422 and 503 are answers to it; 500 never is.

@@ -174,7 +174,7 @@ def _options_schema(operation: Operation) -> Loose:
 
 def _json_type(annotation: Loose, max_characters: int | None) -> Loose:
     """Return a type as JSON has it: tuples and sequences are lists, texts have a largest length."""
-    kind = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    kind: Loose = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     if get_origin(kind) in (Union, UnionType):
         made: list[Loose] = [_json_type(part, max_characters) for part in get_args(kind) if part is not NoneType]
         return Union[tuple(made)]  # noqa: UP007
