@@ -461,7 +461,7 @@ async def streams(task: dict[str, Any], address: tuple[str, int]) -> dict[str, A
     async def one(prompt: str) -> None:
         nonlocal tokens
         body = {"model": "model", "prompt": prompt, "max_tokens": task["tokens"], "stream": True}
-        began = last = time.perf_counter()
+        last = time.perf_counter()
         reader = await Connection(address).send("/v1/completions", body | {"stream_options": {"include_usage": True}})
         events = 0
         while True:

@@ -174,11 +174,13 @@ def _options_schema(operation: Operation) -> Loose:
 
 def _json_type(annotation: Loose, max_characters: int | None) -> Loose:
     """Return a type as JSON has it: tuples and sequences are lists, texts have a largest length."""
-    kind: Loose = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-    if get_origin(kind) in (Union, UnionType):
+    outer: Loose = get_origin(annotation)
+    kind: Loose = annotation.__origin__ if outer is Annotated else annotation
+    origin: Loose = get_origin(kind)
+    if origin in (Union, UnionType):
         made: list[Loose] = [_json_type(part, max_characters) for part in get_args(kind) if part is not NoneType]
         return Union[tuple(made)]  # noqa: UP007
-    if get_origin(kind) in (tuple, list) or "Sequence" in str(get_origin(kind)):
+    if origin in (tuple, list) or "Sequence" in str(origin):
         return list[_json_type(get_args(kind)[0], max_characters)]  # type: ignore[misc]
     if kind is str and max_characters is not None:
         return Annotated[str, Field(max_length=max_characters)]

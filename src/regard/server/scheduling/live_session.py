@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Post = Callable[[GenerationUnit, Callable[..., None], object], None]
 """Has the event loop call a function of a unit with a value."""
+MANY, APART = 8, 4
+"""A session of so many units takes others no more often than every so many steps: each time, all caches are copied."""
 STEPS = 8
 """Most steps between two looks at what else there is to do."""
 
@@ -56,6 +58,7 @@ class LiveSession:
         """Units that it takes at most: fewer once memory has run out."""
         self.session = GenerationSession(call.job)
         self.units: dict[RunningRequest, GenerationUnit] = {}
+        self._since = 0  # steps since units joined
 
     @property
     def is_idle(self) -> bool:
@@ -67,7 +70,7 @@ class LiveSession:
         count = len(self.units) + len(joining)
         if not count or unit.request is None:
             return True
-        if count >= self.most:
+        if count >= self.most or (len(self.units) >= MANY and self._since < APART):
             return False
         requests = [each.request for each in (*self.units.values(), *joining) if each.request is not None]
         longest = max(tokens_of(self.call, each) for each in (*requests, unit.request))
@@ -79,7 +82,7 @@ class LiveSession:
             chosen = [each for each in units if each.wanted.is_streamed is is_streamed]
             requests = [each.request for each in chosen if each.request is not None]
             self.units |= zip(self.session.admit(requests, is_streamed), chosen, strict=True)
-        now = time.monotonic()
+        self._since, now = 0, time.monotonic()
         for each in units:
             self.metrics.queue.labels(self.name).observe(now - each.arrived)
         self.metrics.prompt_tokens.labels(self.name).inc(sum(len(each.request.ids) for each in units if each.request))
@@ -98,6 +101,7 @@ class LiveSession:
             for _ in range(STEPS):
                 before = time.perf_counter()
                 self.session.step()
+                self._since += 1
                 has_ended = self._deliver(post)
                 flush()
                 self.metrics.between_tokens.labels(self.name).observe(time.perf_counter() - before)
