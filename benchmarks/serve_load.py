@@ -3,7 +3,7 @@
     python benchmarks/serve_load.py --translator runs/multi30k --generator runs/gpt            # all parts
     python benchmarks/serve_load.py --quick                                                    # untrained, seconds
 
-Clients are processes apart from the server, which is `regard serve` as users start it. Each part prints one JSON object:
+Clients are processes apart from the server, which is `regard serve` as users start it. Each part prints JSON:
 - offline: sentences/s of one call with all of them, and of calls one after the other;
 - scheduler: the same sentences sent one by one by 64 clients in the process of the model;
 - http: the same over HTTP; every answer is compared with that of the offline call;
@@ -462,11 +462,13 @@ async def streams(task: dict[str, Any], address: tuple[str, int]) -> dict[str, A
         nonlocal tokens
         body = {"model": "model", "prompt": prompt, "max_tokens": task["tokens"], "stream": True}
         last = time.perf_counter()
-        reader = await Connection(address).send("/v1/completions", body | {"stream_options": {"include_usage": True}})
+        connection = Connection(address)  # kept: its end would close the stream
+        reader = await connection.send("/v1/completions", body | {"stream_options": {"include_usage": True}})
         events = 0
         while True:
             line = await reader.readline()
             if line.startswith(b"data: [DONE]") or not line:
+                connection.close()
                 return
             if line.startswith(b"data: "):
                 now = time.perf_counter()

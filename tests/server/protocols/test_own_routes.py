@@ -1,8 +1,11 @@
 """Our own routes: typed by rows and options of operations, the same as a call in Python."""
 
+import json
+
 import httpx2
 import pytest
 
+from regard.server.protocols.own import own_protocol
 from regard.tasks.load import load
 
 ROWS = {
@@ -57,7 +60,6 @@ def test_a_text_streams_and_ends_with_its_result(url):
     body = {"model": "gpt", "inputs": {"prompt": "Ann"}, "options": {"max_new_tokens": 20}, "stream": True}
     with httpx2.stream("POST", f"{url}/api/language-model/generate", json=body) as answer:
         events = [line.removeprefix("data: ") for line in answer.iter_lines() if line]
-    import json
 
     *parts, last = (json.loads(each) for each in events[:-1])
     assert events[-1] == "[DONE]" and "".join(each["text"] for each in parts) == last["result"]["text"]
@@ -83,3 +85,11 @@ def test_models_are_listed_with_what_they_can_be_asked(url):
 def test_a_wrong_row_or_option_is_told_in_a_sentence(url, place, body, sentence):
     answer = httpx2.post(f"{url}/api/{place}", json=body)
     assert answer.status_code in (400, 422) and sentence in answer.json()["error"]["message"], answer.text
+
+
+def test_there_is_a_route_for_every_operation_of_every_task():
+    from regard import registry
+
+    paths = {each.path for each in own_protocol(8, 100).router.routes}
+    wanted = {f"/api/{task.name}/{each.name.split()[-1]}" for task in registry.TASKS for each in task.operations}
+    assert paths == wanted | {"/api/models"}

@@ -98,6 +98,8 @@ def test_a_cancelled_request_leaves_within_one_step(generator):
             long = [asyncio.create_task(model.results(call, [PromptRow(text)])) for text in PROMPTS[:2]]
             while model.scheduler.is_idle or model.scheduler.waiting:
                 await asyncio.sleep(0.001)
+            while not any(each.units for each in model.scheduler._sessions.values()):
+                await asyncio.sleep(0.001)
             (session,) = model.scheduler._sessions.values()
             running = next(iter(session.units))
             waiting = asyncio.create_task(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Post = Callable[[GenerationUnit, Callable[..., None], object], None]
 """Has the event loop call a function of a unit with a value."""
 MANY, APART = 8, 4
-"""A session of so many units takes others no more often than every so many steps: each time, all caches are copied."""
+"""A session of so many units takes others only every so many steps: each time, all caches are copied."""
 STEPS = 8
 """Most steps between two looks at what else there is to do."""
 
