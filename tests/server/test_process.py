@@ -62,6 +62,8 @@ def test_slow_leaving_and_flooding_clients_harm_nobody_and_sigterm_loses_no_requ
         received = [_received(each) for each in slow]
         assert received[:10] == [b""] * 10  # closed without a word
         assert all(b" 408 " in each for each in received[10:])
+        for each in slow:
+            each.close()
 
         leaving = [sent(url, ENDLESS) for _ in range(5)]
         until(lambda: metric(url, "regard_requests_running{") >= 5)

@@ -216,7 +216,7 @@ class Pipeline(ABC, Generic[R, O, A]):
         self._refuse("stream", "generates no text token by token; call it")
 
     @property
-    def score(self) -> "Pipeline[Any, Any, Any]":
+    def score(self) -> "AnyPipeline":
         """The pipeline that returns the log probability of each token of given texts."""
         self._refuse("score", "predicts no text; use a language model or a translator")
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -14,6 +13,7 @@ from starlette.responses import Response
 
 from regard.errors import RegardError
 from regard.server.clients import Clients
+from regard.server.errors import Loose
 from regard.server.faults import Fault, JsonResponse, Shape, fault_response, own_shape
 from regard.server.guard import Guard
 from regard.server.operations import router as operations_router
@@ -78,7 +78,7 @@ def create_app(settings: ServerSettings, store: ModelStore) -> FastAPI:
     return app
 
 
-def _described(app: FastAPI, store: ModelStore) -> dict[str, Any]:
+def _described(app: FastAPI, store: ModelStore) -> dict[str, Loose]:
     """Return the OpenAPI description, in which a model is one of those that are served."""
     schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
     names = {"type": "string", "enum": store.names()} if store.names() else {"type": "string"}

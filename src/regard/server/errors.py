@@ -1,6 +1,11 @@
 """Errors of requests: a status, a sentence, and what a client's retries go by; each protocol gives them its shape."""
 
+from typing import Any
+
 from regard.errors import RegardError
+
+Loose = Any
+"""A value, or a type, that is only known at run time."""
 
 
 class RequestError(RegardError):

@@ -5,14 +5,13 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from regard.errors import RegardError, on_one_line
-from regard.server.errors import RequestError
+from regard.server.errors import Loose, RequestError
 
 MEMBER = re.compile(r"^(\w+Json|str|int|float|bool|dict)$|\[")
 """Parts of a location that are members of a union."""
@@ -102,7 +101,7 @@ def _code(status: int) -> str:
     return {404: "not_found", 405: "method_not_allowed"}.get(status, "invalid_request")
 
 
-def _first(errors: Sequence[Any]) -> tuple[str, str, str | None]:
+def _first(errors: Sequence[Loose]) -> tuple[str, str, str | None]:
     """Return the first error of a body in one sentence, its code, and the name of the parameter."""
     detail = errors[0]
     place = [str(part) for part in detail["loc"][1:] if not MEMBER.search(str(part))]

@@ -7,7 +7,6 @@ import socket
 import sys
 from contextlib import suppress
 from types import FrameType
-from typing import Any
 
 import h11
 import uvicorn
@@ -15,6 +14,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from regard.errors import RunError
+from regard.server.errors import Loose
 from regard.server.settings import ServerSettings
 
 LOG = logging.getLogger("regard.server")
@@ -78,7 +78,7 @@ def _protocol(settings: ServerSettings) -> type[asyncio.Protocol]:
 
         waiting: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: Any) -> None:
+        def connection_made(self, transport: Loose) -> None:
             super().connection_made(transport)
             if len(self.connections) > settings.max_connections:
                 transport.abort()

@@ -82,7 +82,7 @@ class Operation:
     result: "type[Any]"
     method: str = "__call__"
     """The method of the pipeline; for a verb of its own, the pipeline itself or an attribute that is a pipeline."""
-    wraps: "Callable[[Any], Any] | None" = None
+    wraps: "Callable[[Any], AnyPipeline] | None" = None
     """Makes its pipeline of the model's, where that has no attribute for it."""
     formats: tuple[str, ...] = ()
     """Suffixes of files that `read_rows` of the pipeline reads, beside tables and lines."""

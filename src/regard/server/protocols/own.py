@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Union, get_args, get_origin
 
 from fastapi import APIRouter
 from pydantic import Field, create_model
@@ -11,7 +11,7 @@ from starlette.responses import Response
 from regard import registry
 from regard.config.schema import FieldSpec, fields_of
 from regard.pipelines.inputs import as_row
-from regard.server.errors import RequestError
+from regard.server.errors import Loose, RequestError
 from regard.server.faults import JsonResponse, own_shape
 from regard.server.guard import Asker
 from regard.server.protocols.base import DONE, Body, From, Protocol, ServerState, State, data, event_stream, faults
@@ -19,8 +19,6 @@ from regard.server.scheduling.units import GenerationCall, Piece, Wanted
 from regard.tasks.contract import AnyTask
 from regard.tasks.declarations import Operation
 
-Loose = Any
-"""A value, or a type, that is made of a task's declarations at run time."""
 FAULT = {
     "type": "object",
     "required": ["error"],

@@ -4,9 +4,10 @@ import asyncio
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from regard.pipelines.base import Result
+from regard.server.errors import Loose
 from regard.server.guard import Asker
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Unit(Generic[T]):
             self.future.set_exception(error)
 
 
-AnyUnit = Unit[Any]
+AnyUnit = Unit[Loose]
 
 
 class FunctionUnit(Unit[T]):

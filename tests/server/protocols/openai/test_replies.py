@@ -7,7 +7,6 @@ from pydantic import ValidationError
 
 from regard.server.errors import RequestError
 from regard.server.faults import Fault
-from regard.server.protocols.base import data
 from regard.server.protocols.openai.bodies import ChatBody, CompletionBody
 from regard.server.protocols.openai.choices import Prompt
 from regard.server.protocols.openai.completions import chat_prompt
@@ -79,6 +78,5 @@ def test_errors_have_openai_s_shape():
     assert status == 400
     assert body == {"error": {"message": "No.", "type": "invalid_request_error", "param": "n", "code": None}}
     assert openai_shape(Fault(429, "Full."))[1]["error"]["type"] == "rate_limit_error"
-    assert data({"a": 1}) == b'data: {"a":1}\n\n'
     with pytest.raises(RequestError, match="no chat template"):
         chat_prompt(object(), [])

@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from random import getrandbits
-from typing import Any
 
 from regard.decoding.search.running import ListedToken
 from regard.pipelines.generation import AnyGeneratingPipeline
 from regard.pipelines.inputs import SingleText
-from regard.server.errors import RequestError
+from regard.server.errors import Loose, RequestError
 from regard.server.guard import Asker
 from regard.server.scheduling.units import Generated, GenerationCall, Piece, Wanted
 from regard.server.served import ServedModel
@@ -115,7 +114,7 @@ class SamplingPlan:
     async def scored(self, prompt: Prompt) -> list[ListedToken]:
         """Return the tokens of a prompt, each with its log probability after those before it."""
         operation = next(each for each in self.served.operations.values() if each.row is SingleText)
-        scorer: Any = operation.pipeline(self.served.pipeline)
+        scorer: Loose = operation.pipeline(self.served.pipeline)
         options = scorer.options(None, alternatives=max(1, self.alternatives or 0))
         ids = prompt.ids
         if ids is None:

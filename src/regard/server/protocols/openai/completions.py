@@ -20,7 +20,9 @@ Json = dict[str, object]
 class Chats(Protocol):
     """A model whose checkpoint may hold a chat template."""
 
-    has_chat_template: bool
+    @property
+    def has_chat_template(self) -> bool:
+        """True where the checkpoint has one."""
 
     def chat_prompt(self, messages: Sequence[dict[str, str]]) -> str:
         """Return the prompt of messages."""
