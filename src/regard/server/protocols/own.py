@@ -204,7 +204,7 @@ def _answers(operation: Operation) -> dict[str, Loose]:
     }
     content: dict[str, Loose] = {"application/json": {"schema": schema}}
     if operation.streams:
-        content["text/event-stream"] = {"schema": {"type": "string"}}
+        content["text/event-stream"] = {"schema": {}}
     return {"description": "A result for each row, in order.", "content": content}
 
 

@@ -28,7 +28,8 @@ FINISH = {"eos": "eos_token", "stop": "stop_sequence", "length": "length"}
 def generation_options(parameters: Mapping[str, object]) -> dict[str, object]:
     """Return the options of parameters; what has no effect here is refused in the words that clients expect."""
     unknown = [name for name in parameters if name not in OPTIONS and name not in FLAGS]
-    unknown += [name for name in FLAGS[3:] if parameters.get(name) not in (None, False, 1)]
+    has_no_effect = lambda name, value: value in (None, False) or (name == "best_of" and value == 1)
+    unknown += [name for name in FLAGS[3:] if not has_no_effect(name, parameters.get(name))]
     refuse_unused(unknown)
     for name in FLAGS[:3]:
         if not isinstance(parameters.get(name, False), bool):

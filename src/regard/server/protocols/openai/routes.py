@@ -47,7 +47,7 @@ STREAM: dict[int | str, dict[str, object]] = {
         "description": "The answer, or a stream of its chunks.",
         "content": {
             "application/json": {"schema": {"type": "object", "required": ["id", "object", "choices"]}},
-            "text/event-stream": {"schema": {"type": "string"}},
+            "text/event-stream": {"schema": {}},
         },
     }
 }
