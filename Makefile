@@ -54,7 +54,7 @@ $(VENV)/.torch:
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.torch pyproject.toml
-	$(PIP) install --quiet -e .
+	$(PIP) install --quiet -e ".[serve]"
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

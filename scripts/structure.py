@@ -46,6 +46,7 @@ OTHER_MEANINGS = {
     "cli/listing.py": {"translate", "classify", "regress", "tag", "answer", "choose", "vectors"},  # verbs
     "cli/predict/": {"vectors"},  # keys of JSON and columns of what is printed
     "pipelines/encoder_results.py": {"vectors"},  # an array in a file
+    "server/protocols/hugging_face/": {"answer"},  # a key of JSON
     "tasks/embedding_init.py": {"vectors"},  # a group of settings
 }
 """Words that are no task there but are spelled as one."""

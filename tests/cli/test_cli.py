@@ -37,6 +37,7 @@ VERBS = [
         "verify-resume",
         "bleu",
         "runs",
+        "serve",
     ),
     *("card", "export", "convert", "import", "tokenizer", "recipes", "presets", "tasks", "config", "data"),
 ]

@@ -27,6 +27,12 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "similar": ("predict.similar", "Compare texts by the cosine similarity of their vectors."),
         "vectors": ("verbs.vectors:app", "Query word vectors: neighbors, similarity, analogies, outliers, maps."),
     },
+    "Serve": {
+        "serve": (
+            "regard.cli.verbs.serve:serve",
+            "Serve models by the APIs of OpenAI, LibreTranslate and Hugging Face; Ctrl-C stops after open requests.",
+        ),
+    },
     "Score and inspect": {
         "evaluate": ("verbs.evaluate", "Score a model on its own test sets or on other data: BLEU, perplexity, F1."),
         "score": ("predict.score", "Score translations or texts: log probability and perplexity of each."),

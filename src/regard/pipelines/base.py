@@ -31,6 +31,8 @@ PRECISIONS = {torch.float32: "fp32", torch.bfloat16: "bf16"}
 class Options(Settings):
     """Options of a call; a pipeline adds its own."""
 
+    only_here: ClassVar[tuple[str, ...]] = ()
+    """Options that name files of this machine, or are for a command line: no server takes them."""
     is_checked_alone: ClassVar[bool] = True
     """False: what fits together depends on the checkpoint's own options, which are its defaults."""
 
@@ -224,7 +226,7 @@ class Pipeline(ABC, Generic[R, O, A]):
         self._refuse("stream", "generates no text token by token; call it")
 
     @property
-    def score(self) -> "Pipeline[Any, Any, Any]":
+    def score(self) -> "AnyPipeline":
         """The pipeline that returns the log probability of each token of given texts."""
         self._refuse("score", "predicts no text; use a language model or a translator")
 
@@ -292,6 +294,9 @@ class Pipeline(ABC, Generic[R, O, A]):
         precision = PRECISIONS.get(next(self.model.parameters()).dtype, "")
         parts = (settings.preset or settings.family, f"{parameters:,} parameters", f"{self.device.type} {precision}")
         return f"{type(self).__name__}({', '.join((*parts, *filter(None, (self.origin,))))})"
+
+
+AnyPipeline = Pipeline[Any, Any, Any]
 
 
 def warn_of_truncated(results: Iterable[Result | None], progress: Progress) -> None:

@@ -197,6 +197,9 @@ class GeneratingPipeline(Pipeline[R, O, A]):
         yield self.result(row, options, job, request, hypotheses).text
 
 
+AnyGeneratingPipeline = GeneratingPipeline[Any, Any, Any]
+
+
 def decoding_part(schema: type[D], options: Options) -> D:
     """Return the decoding settings among the options of a call, which requests that decode together share."""
     return schema.model_validate(options.model_dump(include=set(schema.model_fields)))

@@ -35,6 +35,8 @@ class TextPair:
 class SimilarOptions(VectorOptions):
     """Options of comparisons of texts."""
 
+    only_here = ("against", "top", "word", "beside")
+
     against: str | None = None
     """File to search: list its lines nearest to each text or line of --file."""
     top: int | None = Field(None, ge=1)

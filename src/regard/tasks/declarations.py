@@ -11,6 +11,7 @@ from regard.progress import SILENT, Progress
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.models.base.family import Kind
+    from regard.pipelines.base import AnyPipeline
     from regard.tasks.findings import Finding
     from regard.training.device.machine import Machine
 
@@ -90,6 +91,8 @@ class Operation:
     result: "type[Any]"
     method: str = "__call__"
     """The method of the pipeline; for a verb of its own, the pipeline itself or an attribute that is a pipeline."""
+    wraps: "Callable[[Any], AnyPipeline] | None" = None
+    """Makes its pipeline of the model's, where that has no attribute for it."""
     formats: tuple[str, ...] = ()
     """Suffixes of files that `read_rows` of the pipeline reads, beside tables and lines."""
     shared: tuple[str, ...] = ()
@@ -115,6 +118,12 @@ class Operation:
     call: str = ""
     """The same in Python, on a variable of the name `variable`."""
     variable: str = "model"
+
+    def pipeline(self, model: "AnyPipeline") -> "AnyPipeline":
+        """Return the pipeline that answers its rows, given that of the model."""
+        if self.wraps is not None:
+            return self.wraps(model)
+        return model if self.method == "__call__" else getattr(model, self.method)
 
     @property
     def usage(self) -> str:

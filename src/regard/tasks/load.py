@@ -109,7 +109,11 @@ def load(
 
 def load_encoder(path: Source, device: str = "auto", *, precision: str = "fp32") -> Encoder:
     """Return the text encoder at a path, of any task and with any head."""
-    bundle = _bundle(path, device, precision)
+    return encoder_of(_bundle(path, device, precision), path)
+
+
+def encoder_of(bundle: Bundle, path: Source) -> Encoder:
+    """Return the text encoder of a model of any task; the path is for messages."""
     kind = family(bundle.settings.family).kind
     if kind not in ("encoder", "bidirectional-lm"):
         task = find_task(bundle.task)

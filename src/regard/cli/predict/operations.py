@@ -46,9 +46,8 @@ def operation_verb(task: AnyTask, operation: Operation, summary: str = "") -> Ve
         model = load_text_encoder(run, given) if operation.takes_encoders else load_model(run, given, task.name)
         if not quiet and given.get("quantize") not in (None, "none"):
             reporter.info(task.quantization_cost(model, read_record(run), reporter))
-        pipeline = model if operation.method == "__call__" else getattr(model, operation.method)
         chosen = given.values_of(option_names(operation))
-        call = Call(operation, pipeline, chosen, columns_of(operation, given), given, json, reporter)
+        call = Call(operation, operation.pipeline(model), chosen, columns_of(operation, given), given, json, reporter)
         if job is not None:
             run_job(call, run, job, out)
         else:

@@ -46,4 +46,5 @@ Next steps
   regard evaluate {out} --beam-size 1                                    greedy decoding instead of beam search
   regard data miniature --count 10 --split unseen-cases                  a test set of compositional generalization
   regard train translate --source a.de --target a.en --out runs/mine     train on your own text
-  regard config show translate-miniature                                 all settings and their sources""")
+  regard config show translate-miniature                                 all settings and their sources
+  regard serve de-en={out}                                 the translator by HTTP: http://127.0.0.1:8000/docs""")

@@ -11,10 +11,13 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def counter_uniforms(
-    seed: int, lines: NDArray[np.int64], samples: NDArray[np.int64], steps: int | NDArray[np.int64]
+    seeds: int | NDArray[np.int64],
+    lines: NDArray[np.int64],
+    samples: NDArray[np.int64],
+    steps: int | NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return a uniform in [0, 1) for each (line, sample) at a step, or at one for each."""
-    state = np.full(lines.shape, seed, np.uint64)
+    """Return a uniform in [0, 1) for each (line, sample), with one seed and step, or one for each."""
+    state = np.full(lines.shape, seeds, np.uint64)
     for part in (lines, samples, np.full(lines.shape, steps)):
         state = mixed(state + GOLDEN * (part.astype(np.uint64) + np.uint64(1)))
     return (state >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -18,10 +18,11 @@ class TokenSampler:
     def __init__(self, settings: GenerationSettings) -> None:
         self.settings = settings
 
-    def __call__(self, log_p: Tensor, lines: Ints, samples: Ints, steps: Ints) -> Tensor:
+    def __call__(self, log_p: Tensor, lines: Ints, samples: Ints, steps: Ints, seeds: Ints | None = None) -> Tensor:
         """Return a token a row (R,) for log probabilities (R, V)."""
         if self.settings.is_greedy:
             return log_p.argmax(1)
-        uniforms = torch.from_numpy(counter_uniforms(self.settings.seed, lines, samples, steps)).to(log_p.device)
+        chosen = self.settings.seed if seeds is None else seeds
+        uniforms = torch.from_numpy(counter_uniforms(chosen, lines, samples, steps)).to(log_p.device)
         sampled = sample_tokens(warp_logits(log_p, self.settings), uniforms)
         return sampled.clamp_max(log_p.size(1) - 1)  # NaN samples an index past the end

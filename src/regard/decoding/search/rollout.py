@@ -10,13 +10,14 @@ from torch import Tensor
 from regard.decoding.logits.history import History
 from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.logits.sampler import TokenSampler
-from regard.decoding.search.running import NO_NUMBERS, RunningRequest
+from regard.decoding.search.running import NO_NUMBERS, ListedToken, RunningRequest
 from regard.decoding.settings import length_penalty
 from regard.decoding.steppers.interface import FinishReason, Hypothesis, Request, Stepper
 from regard.errors import CheckpointError
 from regard.text.detokenizer import Detokenizer
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 class Rollout:
@@ -45,7 +46,7 @@ class Rollout:
         self._tokens = torch.zeros(0, dtype=torch.long, device=self._processor.device)  # (R,) the newest
         self._rows: list[RunningRequest] = []  # the request of each row
         self._writers: list[Detokenizer | None] = []  # of each row that is streamed or looks for stop strings
-        self._facts = np.zeros((4, 0), np.int64)  # (4, R) line, sample, length limit, 1 if it is done
+        self._facts = np.zeros((5, 0), np.int64)  # (5, R) line, sample, length limit, 1 if it is done, seed
         self._totals = np.zeros(0)  # (R,) log probabilities with penalties
         self._hypotheses = 1  # rows of each request that share a cache
 
@@ -63,14 +64,16 @@ class Rollout:
             scores.append(self._admit(queue))
         log_p = (scores[0] if len(scores) == 1 else torch.cat(scores)).log_softmax(-1)  # (R, V)
         allowed = self._processor(log_p, self._history)
-        lines, samples, limits, _ = self._facts
-        self._tokens = self._sampler(allowed, lines, samples, self._history.lengths)
+        lines, samples, limits, _, seeds = self._facts
+        self._tokens = self._sampler(allowed, lines, samples, self._history.lengths, seeds)
         values = torch.stack([each.gather(1, self._tokens[:, None])[:, 0] for each in (allowed, log_p)])
         # The only device synchronization.
         arrived = torch.cat((values.double(), self._tokens.double()[None])).cpu().numpy()
         if np.isnan(arrived[1]).any():
             raise CheckpointError(NO_NUMBERS)
         chosen = arrived[2].astype(np.int64)
+        if any(each.request.alternatives for each in self._rows):
+            self._list(log_p, chosen, arrived[1])
         self._totals += arrived[0]
         self._history.append(chosen, arrived[1])
         is_end = chosen == self._eos_id
@@ -96,10 +99,23 @@ class Rollout:
         self._writers += [
             each.detokenizer or (None if self._writer is None else self._writer(each.request)) for each in each_row
         ]
-        facts = [[each.request.line, sample, each.request.limit, 0] for each in queue for sample in range(count)]
+        facts = [
+            [request.line, sample, request.limit, 0, self._settings.seed if request.seed is None else request.seed]
+            for request in requests
+            for sample in range(count)
+        ]
         self._facts = np.concatenate((self._facts, np.array(facts, np.int64).T), axis=1)
         self._totals = np.concatenate((self._totals, np.zeros(len(each_row))))
         return scores.repeat_interleave(count, 0) if count > 1 else scores
+
+    def _list(self, log_p: Tensor, chosen: Ints, values: Floats) -> None:
+        """Add the newest token to requests that list alternatives, with the most probable ones."""
+        best = log_p.topk(min(max(each.request.alternatives for each in self._rows), log_p.size(1)))
+        tops = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        for row, (running, (ids, logs)) in enumerate(zip(self._rows, tops, strict=True)):
+            if count := running.request.alternatives:
+                listed = tuple(zip(ids, logs, strict=True))[:count]
+                running.tokens.append(ListedToken(int(chosen[row]), float(values[row]), listed))
 
     def _write(self, chosen: Ints, is_end: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Write the newest tokens, and return True for rows whose text has a stop string."""

@@ -10,6 +10,15 @@ NO_NUMBERS = "The model gives no probabilities: its weights are not numbers; use
 """Error where no output has a probability."""
 
 
+@dataclass(frozen=True)
+class ListedToken:
+    """A token with its log probability, and the most probable tokens at its position with theirs."""
+
+    id: int
+    log_probability: float
+    alternatives: tuple[tuple[int, float], ...]
+
+
 @dataclass(eq=False)
 class RunningRequest:
     """A request in a session, with its finished hypotheses; all of them once it is done."""
@@ -25,6 +34,8 @@ class RunningRequest:
     """The text that the last step made final, of a request that is streamed."""
     written: int = 0
     """Tokens given to the detokenizer."""
+    tokens: list[ListedToken] = field(default_factory=list)
+    """The tokens so far, EOS included, of a request with alternatives."""
 
     def write(self, ids: list[int]) -> None:
         """Add the text of a token sequence, of which earlier calls gave a beginning."""

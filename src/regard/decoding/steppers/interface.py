@@ -55,6 +55,10 @@ class Request:
     """A forced beginning of the output."""
     text: str = ""
     """The text of a prompt, which that of the output follows."""
+    seed: int | None = None
+    """Its own seed of sampling (default: that of the settings)."""
+    alternatives: int = 0
+    """Most probable tokens to list at each token of a rollout with one sample."""
 
 
 class Stepper(Protocol):

@@ -62,6 +62,7 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
             ("question", "context"),
             AnswerOptions,
             Answer,
+            protocols=("huggingface:question-answering",),
             formats=(".json",),
             shared=("context",),
             details="An empty answer means that the context has none.",

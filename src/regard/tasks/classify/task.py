@@ -91,6 +91,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
             ("text", "second"),
             ClassifyOptions,
             Classification,
+            protocols=("huggingface:text-classification",),
             arguments="TEXT",
             example='"your text"',
             call='classifier("your text").label',

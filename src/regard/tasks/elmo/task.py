@@ -11,7 +11,7 @@ from regard.models.base.settings import ModelSettings
 from regard.pipelines.embedding import EmbedOptions
 from regard.pipelines.encoder_results import TokenVectors
 from regard.pipelines.inputs import SingleText
-from regard.pipelines.similarity import Similarity, SimilarOptions, TextPair
+from regard.pipelines.similarity import Similarity, SimilarOptions, TextPair, TextSimilarity
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -86,6 +86,8 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
             ("text", "second"),
             SimilarOptions,
             Similarity,
+            wraps=TextSimilarity,
+            protocols=("huggingface:sentence-similarity",),
             example='"She sat on the bank of the river." "The bank lent her money." --word bank',
         ),
     )

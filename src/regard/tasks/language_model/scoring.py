@@ -59,11 +59,11 @@ class TextScorer(Pipeline[SingleText, TextScoreOptions, TextScore]):
         end = self.tokenizer.eos_id
         last = [end] if options.score_eos else []
         encoded = [[end, *ids, *last] for ids in self.tokenizer.encode_batch([row.text for row in rows])]
-        scored = self._scored(encoded, options, progress)
+        scored = self.scored(encoded, options, progress)
         return [self._score(row, ids[1:], each) for row, ids, each in zip(rows, encoded, scored, strict=True)]
 
-    def _scored(
-        self, encoded: Sequence[Sequence[int]], options: TextScoreOptions, progress: Progress
+    def scored(
+        self, encoded: Sequence[Sequence[int]], options: TextScoreOptions, progress: Progress = SILENT
     ) -> list[list[ScoredToken]]:
         """Return the score of each token but the first, of texts as ids."""
         windows = plan_windows([len(ids) for ids in encoded], self.reach, options.stride)
@@ -82,7 +82,7 @@ class TextScorer(Pipeline[SingleText, TextScoreOptions, TextScore]):
             )
         ids = [self.tokenizer.encode(text).ids if isinstance(text, str) else text for text in texts]
         rows = [[self.tokenizer.eos_id, *each] for each in ids]
-        both = [self._scored(rows, TextScoreOptions(full=full), progress) for full in (True, False)]
+        both = [self.scored(rows, TextScoreOptions(full=full), progress) for full in (True, False)]
         full, quantized = ([[value for value, _ in text] for text in scored] for scored in both)
         return weights_cost(full, quantized)
 

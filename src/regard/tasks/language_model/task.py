@@ -89,6 +89,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatDa
             streams=True,
             takes_blank=True,
             details="Defaults are the run's settings under generate.",
+            protocols=("openai:completions", "huggingface:text-generation"),
             example='"Once upon a time"',
             call='generator("Once upon a time").text',
             variable="generator",

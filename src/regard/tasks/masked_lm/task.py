@@ -11,7 +11,7 @@ from regard.models.base.settings import ModelSettings
 from regard.pipelines.embedding import Embedding, EmbedOptions
 from regard.pipelines.inputs import SingleText
 from regard.pipelines.mask_filling import FillOptions, MaskFilling
-from regard.pipelines.similarity import Similarity, SimilarOptions, TextPair
+from regard.pipelines.similarity import Similarity, SimilarOptions, TextPair, TextSimilarity
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
 from regard.tasks.declarations import (
@@ -78,6 +78,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
             ("text",),
             FillOptions,
             MaskFilling,
+            protocols=("huggingface:fill-mask",),
             method="fill",
             details="Masks are predicted independently; the filled text has the most probable tokens at other masks. "
             "For files and pipes the line number comes first, and blank lines are left out.",
@@ -93,11 +94,21 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
             ("text",),
             EmbedOptions,
             Embedding,
+            protocols=("openai:embeddings", "huggingface:feature-extraction"),
             takes_encoders=True,
             details="With --tokens, each token has a line, and a blank line ends a text; --out FILE.npz has arrays.",
             example='"your text"',
         ),
-        Operation("similar", "Compare texts.", TextPair, ("text", "second"), SimilarOptions, Similarity),
+        Operation(
+            "similar",
+            "Compare texts.",
+            TextPair,
+            ("text", "second"),
+            SimilarOptions,
+            Similarity,
+            wraps=TextSimilarity,
+            protocols=("huggingface:sentence-similarity",),
+        ),
     )
     init_from = InitFrom({"encoder": CONTINUED_RATE}, may_change=("next_sentence_head",))
 

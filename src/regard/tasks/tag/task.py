@@ -60,6 +60,7 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
             ("text", "words"),
             TagOptions,
             Tagging,
+            protocols=("huggingface:token-classification",),
             formats=(".conll", ".conllu", ".iob", ".bio", ".iob2"),
             arguments="TEXT",
             example='"Your text."',

@@ -130,7 +130,9 @@ class Translator(GeneratingPipeline[SourceRow, AnyTranslateOptions, Translation]
         """Return the translation of a text from those of its sentences; its score is their mean."""
         score = math.fsum(each.score for each in sentences) / max(1, len(sentences))
         tokens = tuple(token for each in sentences for token in each.tokens)
-        return Translation(row, rejoined(parts, sentences), score, tokens, tuple, sentences=sentences)
+        return Translation(
+            row, rejoined(parts, [each.text for each in sentences]), score, tokens, tuple, sentences=sentences
+        )
 
     def _request(
         self, ids: Sequence[int], options: AnyTranslateOptions, number: int, prefix: Prefix | None

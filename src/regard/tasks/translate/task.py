@@ -109,6 +109,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
             views=(Listing("alternatives", "Next tokens to list after --prefix, each with its best translation."),),
             takes_blank=True,
             details="Defaults are the run's settings under decode.",
+            protocols=("libretranslate:translate", "huggingface:translation"),
             example='"your text"',
             call='translator("your text").text',
             variable="translator",

@@ -1,0 +1,1 @@
+"""Protocols: thin adapters from what clients send to operations of models, and back."""

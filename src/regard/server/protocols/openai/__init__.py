@@ -1,0 +1,1 @@
+"""The API of OpenAI: models, completions, chat completions, embeddings."""
