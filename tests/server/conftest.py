@@ -42,6 +42,7 @@ def url(models, made_once):
         words = [sys.executable, str(TESTS / "server_process.py"), str(models), str(owner), "--log", "json"]
         paths = os.pathsep.join([str(TESTS), *sys.path])
         STARTED.append(subprocess.Popen(words, start_new_session=True, env=os.environ | {"PYTHONPATH": paths}))
+        STARTED[-1].returncode = 0  # it outlives this process: nobody waits for it
         end = time.monotonic() + 90
         while not models.with_suffix(".url").exists():
             assert time.monotonic() < end, "the server does not start"

@@ -28,7 +28,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "vectors": ("verbs.vectors:app", "Query word vectors: neighbors, similarity, analogies, outliers, maps."),
     },
     "Serve": {
-        "serve": ("verbs.serve", "Serve models by the APIs of OpenAI, LibreTranslate and Hugging Face; Ctrl-C stops after open requests."),
+        "serve": ("verbs.serve", "Serve models by the APIs of OpenAI, LibreTranslate and Hugging Face."),
     },
     "Score and inspect": {
         "evaluate": ("verbs.evaluate", "Score a model on its own test sets or on other data: BLEU, perplexity, F1."),
