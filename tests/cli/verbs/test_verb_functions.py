@@ -10,6 +10,7 @@ from regard.cli.metrics import print_scores
 from regard.cli.verbs import quickstart, train, vectors, vectors_study
 from regard.errors import ConfigError, DataError, RegardError
 from regard.tasks.contract import find_task
+from regard.training.settings import MachineSettings
 
 
 @pytest.fixture
@@ -34,7 +35,8 @@ def test_flags_and_settings_reach_a_new_run(calls):
     }
 
 
-def test_the_first_word_of_a_resumed_run_may_be_a_setting(calls):
+def test_the_first_word_of_a_resumed_run_may_be_a_setting(calls, monkeypatch):
+    monkeypatch.setattr("regard.runs.resume.resumed_machine", lambda path, overrides: MachineSettings())
     train.train("train.steps=5", ["seed=3"], resume=Path("r"), force=True, quiet=True)
     ((args, options),) = calls
     assert args == (Path("r"), {"train.steps": 5, "seed": 3}) and options["force"] is True
