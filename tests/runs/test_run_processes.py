@@ -3,12 +3,20 @@
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 from parallel_scenes import together
 from regard.errors import ConfigError, RunError
-from regard.runs.processes import check_alike, check_launch, check_processes, newest_checkpoint, start_processes
+from regard.runs.processes import (
+    check_alike,
+    check_launch,
+    check_processes,
+    describe_processes,
+    newest_checkpoint,
+    start_processes,
+)
 from regard.runs.run import Run
-from regard.training.settings import MachineSettings
+from regard.training.settings import MachineSettings, TrainSettings
 
 
 def unlike(team, out):
@@ -36,6 +44,22 @@ def unlike(team, out):
 
 def test_processes_that_disagree_are_refused_in_all_of_them(tmp_path):
     together(3, "test_run_processes:unlike", tmp_path)
+
+
+def test_one_line_states_what_each_process_has():
+    lines = []
+    progress = SimpleNamespace(info=lines.append)
+    trainer = SimpleNamespace(
+        model=torch.nn.Linear(1024, 64, bias=False),
+        settings=TrainSettings(tokens_per_update=4096),
+        gradients=SimpleNamespace(description="replicate."),
+    )
+    describe_processes(trainer, SimpleNamespace(size=1), progress)
+    describe_processes(trainer, SimpleNamespace(size=4, gather=lambda host: [host, host, "b", "b"]), progress)
+    assert lines == [
+        "4 processes on 2 hosts, each with about 1,024 target tokens of an update and 1.0 MiB for weights, gradients "
+        "and Adam; replicate."
+    ]
 
 
 def test_several_processes_are_started_by_the_command_line_or_torchrun_alone(monkeypatch):

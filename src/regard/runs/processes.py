@@ -20,6 +20,7 @@ from regard.progress import Progress
 from regard.runs.run import Run
 from regard.tasks.record import RECORD
 from regard.tasks.settings import RunSettings
+from regard.training.device.gradients import BYTES
 from regard.training.loop import Trainer
 from regard.training.parallel.process_group import ProcessGroup
 from regard.training.parallel.shard import host_parts, is_sharded
@@ -117,4 +118,10 @@ def describe_processes(trainer: Trainer, team: ProcessGroup, progress: Progress)
         return
     hosts = set(team.gather(socket.gethostname()))
     places = "1 host" if len(hosts) == 1 else f"{len(hosts)} hosts"
-    progress.info(f"{team.size} processes on {places}; {trainer.gradients.description}")
+    holders = team.size if is_sharded(trainer.model) else 1
+    size = sum(BYTES * each.numel() for each in trainer.model.parameters()) / holders
+    progress.info(
+        f"{team.size} processes on {places}, each with about {trainer.settings.tokens_per_update / team.size:,.0f} "
+        f"target tokens of an update and {size / 2**20:,.1f} MiB for weights, gradients and Adam; "
+        f"{trainer.gradients.description}"
+    )

@@ -37,7 +37,8 @@ def test_flags_and_settings_reach_a_new_run(calls):
     }
 
 
-def test_the_first_word_of_a_resumed_run_may_be_a_setting(calls):
+def test_the_first_word_of_a_resumed_run_may_be_a_setting(calls, monkeypatch):
+    monkeypatch.setattr("regard.runs.resume.resumed_machine", lambda path, overrides: MachineSettings())
     train.train("train.steps=5", ["seed=3"], resume=Path("r"), force=True, quiet=True)
     ((args, options),) = calls
     assert args == (Path("r"), {"train.steps": 5, "seed": 3}) and options["force"] is True

@@ -32,8 +32,7 @@ class ReplicatedGradients(Gradients):
     """
 
     description = (
-        "replicate (DDP): each holds the whole model and its optimizer and takes as many tokens of an "
-        "update; steps are not captured as CUDA graphs."
+        "replicate (DDP): each holds the whole model and its optimizer; steps are not captured as CUDA graphs."
     )
 
     def __init__(self, model: nn.Module, objective: Objective, machine: Machine) -> None:
@@ -99,8 +98,8 @@ class ShardedGradients(Gradients):
         self._units = shard(self._module, machine.device, team.size)
         self.description = (
             f"shard (FSDP2): each holds 1/{team.size} of weights, gradients and optimizer, gathers "
-            f"{len(self._units) - 1} blocks one by one and the rest at once, and takes as many tokens of an update; "
-            f"steps are not captured as CUDA graphs."
+            f"{len(self._units) - 1} blocks one by one and the rest at once; "
+            "steps are not captured as CUDA graphs."
         )
 
     def fill(self, batch: Batch) -> None:

@@ -65,7 +65,8 @@ class VectorTrainer:
     ) -> None:
         if team.size > 1:
             raise ConfigError(
-                "Word vectors train in one process; start it without torchrun, and set --threads for more cores."
+                "Word vectors train in one process; leave out --processes and torchrun, and set --threads for more "
+                "cores."
             )
         self.model = model.to(machine.device)
         self.feed, self.objective, self.settings = feed, objective, settings
