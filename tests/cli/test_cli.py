@@ -38,6 +38,7 @@ VERBS = [
         "bleu",
         "runs",
         "serve",
+        "studio",
     ),
     *("card", "export", "convert", "import", "tokenizer", "recipes", "presets", "tasks", "config", "data"),
 ]

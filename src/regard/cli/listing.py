@@ -28,6 +28,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "vectors": ("verbs.vectors:app", "Query word vectors: neighbors, similarity, analogies, outliers, maps."),
     },
     "Serve": {
+        "studio": ("verbs.studio", "Show runs and models in the browser: training, attention, decoding, words."),
         "serve": ("verbs.serve", "Serve models by the APIs of OpenAI, LibreTranslate and Hugging Face."),
     },
     "Score and inspect": {

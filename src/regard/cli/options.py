@@ -33,6 +33,7 @@ SettingWords = Annotated[
     list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings to override, such as train.steps=1000.")
 ]
 Inputs = Annotated[list[str] | None, typer.Argument(metavar="[INPUT]...", help="Inputs and options of its own verb.")]
+RunsFolder = Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder of runs, subfolders included.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what exists.")]
 TableOut = Annotated[Path | None, typer.Option(help="Output table: .csv, .tsv or .jsonl (default: standard output).")]
 

@@ -135,6 +135,11 @@ class WordVectors(Pipeline[WordRow, NeighborOptions, Neighbors]):
         parts = (f"{len(self):,} words", f"{self.width} dimensions", *filter(None, (self.origin,)))
         return f"{type(self).__name__}({', '.join(parts)})"
 
+    @cached_property
+    def direction_lengths(self) -> Vectors:
+        """The lengths of the normalized vectors: 1 but for rounding, 0 of zero vectors."""
+        return np.linalg.norm(self.directions, axis=1)
+
     @property
     def width(self) -> int:
         """Dimensions of a vector."""
@@ -217,7 +222,9 @@ class WordVectors(Pipeline[WordRow, NeighborOptions, Neighbors]):
         if top < 1:
             raise ConfigError(f"top: {top} is less than 1; ask for 1 or more words.")
         check_metric(metric)
-        values = self._values(vector, self.directions if metric == "cosine" else self.vectors, metric)
+        is_cosine = metric == "cosine"
+        table, lengths = (self.directions, self.direction_lengths) if is_cosine else (self.vectors, None)
+        values = self._values(vector, table, metric, lengths)
         order = values if metric == "euclidean" else -values
         order[list(excluded)] = np.inf
         count = min(top, len(order) - len(set(excluded)))
@@ -230,12 +237,13 @@ class WordVectors(Pipeline[WordRow, NeighborOptions, Neighbors]):
         return [Neighbor(self.words[index], sign * float(order[index])) for index in best]
 
     @staticmethod
-    def _values(vector: Vectors, table: Vectors, metric: str) -> Vectors:
+    def _values(vector: Vectors, table: Vectors, metric: str, lengths: Vectors | None = None) -> Vectors:
         if metric == "euclidean":
             return np.linalg.norm(table - vector, axis=1)
         values = table @ vector
         if metric == "cosine":
-            lengths = np.linalg.norm(table, axis=1) * np.linalg.norm(vector)
+            own = np.linalg.norm(table, axis=1) if lengths is None else lengths
+            lengths = own * np.linalg.norm(vector)
             values = np.clip(values / np.where(lengths > 0, lengths, 1), -1, 1)
         return values
 

@@ -184,3 +184,9 @@ def test_a_run_in_training_is_not_deleted(shelf):
     )
     delete_run(run.path, force=True)
     assert not run.path.exists()
+
+
+def test_without_sizes_everything_else_is_the_same(quick_run):
+    (sized,), (plain,) = list_runs(quick_run.path), list_runs(quick_run.path, has_sizes=False)
+    assert sized.bytes > 0 and plain.bytes == 0
+    assert (plain.score, plain.state, plain.steps) == (sized.score, sized.state, sized.steps)

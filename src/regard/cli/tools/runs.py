@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from regard.cli.console import show
-from regard.cli.options import NOTHING, Given, Json, RunFolder, flags_of, options
+from regard.cli.options import NOTHING, Given, Json, RunFolder, RunsFolder, flags_of, options
 from regard.cli.verb import Verbs
 from regard.progress import size_words
 from regard.runs.settings import DeleteSettings
@@ -28,9 +28,7 @@ app = Verbs(help="List runs (regard runs [FOLDER]), or delete one.", cls=RunsGro
 
 @app.command("list")
 def list_(
-    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder to search, subfolders included.")] = Path(
-        "runs"
-    ),
+    folder: RunsFolder = Path("runs"),
     json: Json = False,
 ) -> None:
     """List the runs in a folder, newest first: task, preset, score, parameters, size, age, state."""

@@ -42,6 +42,7 @@ def quickstart(given: Given = NOTHING, quiet: Quiet = False) -> None:
         print_line(f"{translation.source}\n  → {translation.text}")
     print_line(f"""
 Next steps
+  make studio                                                            runs and models in the browser
   regard translate {out} "Der Hund, den die Frau füttert, ist müde."    translate your own sentence
   regard evaluate {out} --beam-size 1                                    greedy decoding instead of beam search
   regard data miniature --count 10 --split unseen-cases                  a test set of compositional generalization

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -21,6 +22,8 @@ class BeamSearch:
     its worst finished one, or at its own length limit, so that results do not depend on the rest of the batch.
     """
 
+    state_class: ClassVar[type[BeamState]] = BeamState
+
     def __init__(
         self,
         build: Callable[[], Stepper],
@@ -35,7 +38,7 @@ class BeamSearch:
     def _clear(self) -> None:
         self._stepper: Stepper | None = None
         self._coverage = self._new_coverage() if self._new_coverage is not None else None
-        self._state = BeamState(self._settings, self._processor.ends.eos_id, False)
+        self._state = self.state_class(self._settings, self._processor.ends.eos_id, False)
         self._tokens = torch.zeros(0, dtype=torch.long, device=self._device)  # (R,) the newest
         self._totals = torch.zeros(0, 1, device=self._device)  # (R, 1) log probabilities of hypotheses
 
@@ -77,7 +80,7 @@ class BeamSearch:
         if self._stepper is None:
             self._stepper = self._build()
             eos_id, has_prompts = self._processor.ends.eos_id, self._stepper.has_prompts
-            self._state = BeamState(self._settings, eos_id, has_prompts, self._text_of)
+            self._state = self.state_class(self._settings, eos_id, has_prompts, self._text_of)
         scores = self._stepper.admit(requests, size).repeat_interleave(size, 0)
         if self._coverage is not None:
             self._coverage.admit(padded(requests, 0, self._device, is_left=False)[1], size)

@@ -30,9 +30,20 @@ def lstm_step(x: Tensor, h: Tensor, state: LayerState) -> LayerState:
     i, f, o = σ(W_x x + W_h h + b), C~ = tanh(W_x x + W_h h + b), C_t = f ∘ C_{t-1} + i ∘ C~, h_t = o ∘ tanh(C_t);
     the two products (B, 4 D) hold i, f, C~ and o, in this order.
     """
+    return lstm_update(lstm_gates(x, h), state[1])
+
+
+def lstm_update(gates: tuple[Tensor, ...], cell: Tensor) -> LayerState:
+    """Return h_t and C_t of the gates i, f, C~ and o, and C_{t-1}."""
+    i, f, candidate, o = gates
+    cell = f * cell + i * candidate
+    return o * cell.tanh(), cell
+
+
+def lstm_gates(x: Tensor, h: Tensor) -> tuple[Tensor, ...]:
+    """Return i, f, C~ and o (..., D) of an LSTM, from its two products (..., 4 D)."""
     i, f, candidate, o = (x + h).chunk(4, -1)
-    cell = f.sigmoid() * state[1] + i.sigmoid() * candidate.tanh()
-    return o.sigmoid() * cell.tanh(), cell
+    return i.sigmoid(), f.sigmoid(), candidate.tanh(), o.sigmoid()
 
 
 def gru_step(x: Tensor, h: Tensor, state: LayerState) -> LayerState:
@@ -41,26 +52,44 @@ def gru_step(x: Tensor, h: Tensor, state: LayerState) -> LayerState:
     r, z = σ(W x + U h + b), n = tanh(W x + r ∘ (U h) + b), h_t = (1 - z) ∘ n + z ∘ h_{t-1}; the two products (B, 3 D)
     hold r, z and n, in this order.
     """
-    D = state[0].size(-1)
+    _, z, n = gru_gates(x, h)
+    return (gru_update(z, n, state[0]),)
+
+
+def gru_update(z: Tensor, n: Tensor, h: Tensor) -> Tensor:
+    """Return h_t = (1 - z) ∘ n + z ∘ h_{t-1}."""
+    return torch.lerp(n, h, z)
+
+
+def gru_gates(x: Tensor, h: Tensor) -> tuple[Tensor, ...]:
+    """Return r, z and n (..., D) of a GRU, from its two products (..., 3 D)."""
+    D = x.size(-1) // 3
     r, z = (x[..., : 2 * D] + h[..., : 2 * D]).sigmoid().chunk(2, -1)
-    n = torch.addcmul(x[..., 2 * D :], r, h[..., 2 * D :]).tanh()
-    return (torch.lerp(n, state[0], z),)
+    return r, z, torch.addcmul(x[..., 2 * D :], r, h[..., 2 * D :]).tanh()
+
+
+def rnn_gates(x: Tensor, h: Tensor) -> tuple[Tensor, ...]:
+    """Return the only value (..., D) of a plain RNN."""
+    return (torch.tanh(x + h),)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A kind of recurrent layer: its number of gates and states, its step and its fused kernel."""
+    """A kind of recurrent layer: its number of gates and states, its step, its fused kernel and its gates."""
 
     gates: int
     states: int
     step: Callable[[Tensor, Tensor, LayerState], LayerState]
     fused: Callable[..., nn.RNNBase]
+    gates_of: Callable[[Tensor, Tensor], tuple[Tensor, ...]]
+    names: tuple[str, ...]
+    """The names of the gates, in the order of `gates_of`."""
 
 
 CELLS: dict[CellKind, Cell] = {
-    "rnn": Cell(1, 1, rnn_step, nn.RNN),
-    "lstm": Cell(4, 2, lstm_step, nn.LSTM),
-    "gru": Cell(3, 1, gru_step, nn.GRU),
+    "rnn": Cell(1, 1, rnn_step, nn.RNN, rnn_gates, ("h",)),
+    "lstm": Cell(4, 2, lstm_step, nn.LSTM, lstm_gates, ("i", "f", "C~", "o")),
+    "gru": Cell(3, 1, gru_step, nn.GRU, gru_gates, ("r", "z", "n")),
 }
 
 

@@ -59,12 +59,15 @@ class RunSummary:
         )
 
 
-def list_runs(folder: str | Path = "runs") -> list[RunSummary]:
-    """Return the runs in a folder, also nested ones, the newest first; links are not followed."""
+def list_runs(folder: str | Path = "runs", has_sizes: bool = True) -> list[RunSummary]:
+    """Return the runs in a folder, also nested ones, the newest first; links are not followed.
+
+    Without sizes (0 bytes each) their checkpoints are not walked through.
+    """
     folder = Path(folder)
     if not folder.is_dir():
         raise RunError(f"{folder}: there is no such folder; train something first, or name the folder of your runs.")
-    summaries = [summarize(RunFolder(path)) for path in _find(folder)]
+    summaries = [summarize(RunFolder(path), has_sizes) for path in _find(folder)]
     return sorted(summaries, key=lambda summary: (summary.started or "", str(summary.path)), reverse=True)
 
 
@@ -77,9 +80,9 @@ def _find(folder: Path) -> Iterator[Path]:
         names[:] = [name for name in names if not name.startswith(".")]
 
 
-def summarize(run: RunFolder) -> RunSummary:
+def summarize(run: RunFolder, has_size: bool = True) -> RunSummary:
     """Return the summary of a run."""
-    size = sum(path.lstat().st_size for path in _entries(run.path))
+    size = sum(path.lstat().st_size for path in _entries(run.path)) if has_size else 0
     try:
         record = run.record
     except RunError as error:

@@ -1,0 +1,1 @@
+"""Views: a request and a model to the values that a picture shows."""

@@ -1,0 +1,34 @@
+"""Pipelines as views need them: one that generates, and its tokenizer."""
+
+from typing import TYPE_CHECKING
+
+from regard.errors import ConfigError
+from regard.pipelines.base import AnyPipeline
+from regard.pipelines.generation import GeneratingPipeline
+from regard.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    AnyGenerator = GeneratingPipeline[Any, Any, Any]
+
+
+def generating(pipeline: AnyPipeline) -> "AnyGenerator":
+    """Return a pipeline that generates text; another one is refused."""
+    if not isinstance(pipeline, GeneratingPipeline) or len(pipeline.models) > 1:
+        raise ConfigError("model: this one generates no text; choose a translator or a language model.")
+    return pipeline
+
+
+def tokenizer_of(pipeline: AnyPipeline) -> Tokenizer:
+    """Return the tokenizer of a pipeline, the target's of a translator; one without is refused."""
+    tokenizer = getattr(pipeline, "tokenizer", None)
+    if not isinstance(tokenizer, Tokenizer):
+        raise ConfigError("model: this one has no sub-word tokenizer; choose another model.")
+    return tokenizer
+
+
+def source_tokenizer_of(pipeline: AnyPipeline) -> Tokenizer:
+    """Return the tokenizer of what a pipeline reads."""
+    own = getattr(pipeline, "source_tokenizer", None)
+    return own if isinstance(own, Tokenizer) else tokenizer_of(pipeline)

@@ -1,0 +1,24 @@
+// The runs of the folder, read anew again and again while somebody looks at them.
+import type { RunLine } from "../messages";
+import { call } from "./api";
+
+class Runs {
+  list = $state.raw<RunLine[]>([]);
+  folder = $state("");
+  isRead = $state(false);
+  error = $state("");
+
+  async read(): Promise<void> {
+    try {
+      const view = await call("runs", {});
+      this.list = view.runs;
+      this.folder = view.folder;
+      this.error = "";
+    } catch (error) {
+      this.error = (error as Error).message;
+    }
+    this.isRead = true;
+  }
+}
+
+export const runs = new Runs();
