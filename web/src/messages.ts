@@ -10,7 +10,7 @@ export interface AlternativesRequest {
 
 /** The most probable tokens at one position, best first. */
 export interface AlternativesView {
-  candidates: Candidate[];
+  candidates: TokenCandidate[];
 }
 
 /** a is to b as c is to ...? */
@@ -91,13 +91,6 @@ export interface BleuView {
   scores: number[];
 }
 
-/** A token and its probability. */
-export interface Candidate {
-  id: number;
-  token: string;
-  probability: number;
-}
-
 /** Gates set by hand: of an LSTM i, f, o and C~ on the state C; of a GRU z and n on the state h. */
 export interface CellRequest {
   cell?: "lstm" | "gru";
@@ -154,7 +147,7 @@ export interface FillRequest {
 
 /** The candidates of each mask, best first. */
 export interface FillView {
-  masks: Candidate[][];
+  masks: TokenCandidate[][];
   filled: string;
 }
 
@@ -222,7 +215,7 @@ export interface GenerationEvent {
   token: string;
   text: string;
   probability: number;
-  candidates: Candidate[];
+  candidates: TokenCandidate[];
   stages: StageValue[];
   is_last: boolean;
 }
@@ -283,12 +276,6 @@ export interface LensRequest {
   top?: number;
 }
 
-/** The logit lens of a text. */
-export interface LensView {
-  tokens: string[];
-  layers: LensLayer[];
-}
-
 /** A line of a chart. */
 export interface Line {
   name: string;
@@ -299,6 +286,12 @@ export interface Line {
 /** The end of a training process' output. */
 export interface LogView {
   text: string;
+}
+
+/** The logit lens of a text. */
+export interface LogitLensView {
+  tokens: string[];
+  layers: LensLayer[];
 }
 
 /** A number of words, the most frequent first, and how their vectors become points. */
@@ -713,7 +706,7 @@ export interface StepsView {
   queries: string[];
   keys: string[];
   stages: AttentionStage[];
-  candidates: Candidate[];
+  candidates: TokenCandidate[];
   sources: Source[];
 }
 
@@ -749,6 +742,13 @@ export interface StudyRequest {
 export interface TaggedWord {
   word: string;
   tag: string;
+  probability: number;
+}
+
+/** A token and its probability. */
+export interface TokenCandidate {
+  id: number;
+  token: string;
   probability: number;
 }
 
@@ -836,7 +836,7 @@ export interface Calls {
   "steps": [StepsRequest, StepsView];
   "intervene": [InterventionRequest, InterventionView];
   "rank": [RankingRequest, RankingView];
-  "lens": [LensRequest, LensView];
+  "lens": [LensRequest, LogitLensView];
   "fields": [FieldsRequest, FieldsView];
   "fill": [FillRequest, FillView];
   "next-sentence": [NextSentenceRequest, NextSentenceView];

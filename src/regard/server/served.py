@@ -17,13 +17,13 @@ from regard.server.guard import Asker
 from regard.server.metrics import Metrics
 from regard.server.scheduling.scheduler import Scheduler
 from regard.server.scheduling.units import (
-    Call,
     FunctionUnit,
     Generated,
     GenerationCall,
     GenerationUnit,
-    Piece,
+    PipelineCall,
     RowUnit,
+    StreamPiece,
     Unit,
     Wanted,
 )
@@ -51,7 +51,7 @@ class ServedModel:
     ) -> None:
         self.name, self.path, self.pipeline, self.settings = name, path, pipeline, settings
         self.scheduler = Scheduler(name, settings, metrics)
-        self._calls: OrderedDict[Hashable, Call] = OrderedDict()
+        self._calls: OrderedDict[Hashable, PipelineCall] = OrderedDict()
         self._pipelines: dict[str, AnyPipeline] = {}
 
     @classmethod
@@ -98,7 +98,7 @@ class ServedModel:
             raise RequestError(f'"{self.name}" is {noun}, which gives no {kind}; choose another model.', "model")
         return answering[0]
 
-    def call(self, operation: "Operation", given: Mapping[str, object]) -> Call:
+    def call(self, operation: "Operation", given: Mapping[str, object]) -> PipelineCall:
         """Return an operation with the options of a request; wrong ones are refused in a sentence."""
         known = (operation.name, json.dumps(given, sort_keys=True, default=str))
         if known not in self._calls:
@@ -114,7 +114,7 @@ class ServedModel:
         self.scheduler.submit(unit)
         return await unit.future
 
-    async def results(self, call: Call, rows: Sequence[object], asker: Asker | None = None) -> list[Result]:
+    async def results(self, call: PipelineCall, rows: Sequence[object], asker: Asker | None = None) -> list[Result]:
         """Return the results of rows, in order; a cancelled caller's rows leave at the next step."""
         if isinstance(call, GenerationCall):
             wanted = [Wanted(number) for number in range(1, len(rows) + 1)]
@@ -132,7 +132,7 @@ class ServedModel:
 
     async def stream(
         self, call: GenerationCall, row: object, wanted: Wanted, asker: Asker | None = None
-    ) -> AsyncIterator[Piece | Generated]:
+    ) -> AsyncIterator[StreamPiece | Generated]:
         """Yield the parts of a text as they are generated, what is ready together as one; at last the whole."""
         unit = GenerationUnit(call, row, "row 1", asker, wanted)
         self.scheduler.submit(unit)
@@ -156,15 +156,15 @@ class ServedModel:
         """Let the thread end once nothing is left to do; whoever still holds the model may use it all the same."""
         self.scheduler.retire()
 
-    def _new_call(self, operation: "Operation", given: Mapping[str, object]) -> Call:
+    def _new_call(self, operation: "Operation", given: Mapping[str, object]) -> PipelineCall:
         pipeline = self._pipeline(operation)
         options = pipeline.options(None, **given)
         key = (operation.name, options.model_dump_json())
         if not isinstance(pipeline, GeneratingPipeline):
-            return Call(pipeline, options, key)
+            return PipelineCall(pipeline, options, key)
         job = pipeline.job(options)
         if not job.is_stepwise:
-            return Call(pipeline, options, key)
+            return PipelineCall(pipeline, options, key)
         self._check_sizes(options)
         shared = (operation.name, job.settings.model_dump_json(exclude=set(EACH_ITS_OWN)), job.window)
         return GenerationCall(pipeline, options, shared, job)

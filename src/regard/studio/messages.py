@@ -50,7 +50,7 @@ class ModelRequest(StudioMessage):
         return self
 
 
-class Candidate(StudioMessage):
+class TokenCandidate(StudioMessage):
     """A token and its probability."""
 
     id: int

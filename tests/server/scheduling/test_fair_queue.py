@@ -7,13 +7,13 @@ from regard.server.scheduling.batches import RowBatch
 from regard.server.scheduling.fair_queue import FairQueue
 from regard.server.scheduling.live_session import LiveSession, tokens_of
 from regard.server.scheduling.scheduler import Scheduler
-from regard.server.scheduling.units import Call, RowUnit, characters
+from regard.server.scheduling.units import PipelineCall, RowUnit, characters
 from regard.server.settings import ServerSettings
 from served_models import asker
 
 
 def units(*names, size=10, priority=0):
-    call = Call(None, None, "embed")
+    call = PipelineCall(None, None, "embed")
     return [RowUnit(call, SingleText("x" * size), "", asker(name, priority)) for name in names]
 
 

@@ -9,7 +9,7 @@ import pytest
 from regard import miniature
 from regard.errors import DataError
 from regard.server.errors import Overloaded
-from regard.server.scheduling.units import GenerationUnit, Piece, Wanted
+from regard.server.scheduling.units import GenerationUnit, StreamPiece, Wanted
 from regard.tasks.language_model.options import PromptRow
 from regard.tasks.load import load
 from regard.tasks.translate.options import SourceRow
@@ -80,7 +80,7 @@ def test_a_stream_is_the_text_of_a_call_in_parts(generator):
             return [each async for each in model.stream(call, PromptRow(PROMPTS[0]), wanted)]
 
     *pieces, whole = asyncio.run(check())
-    assert len(pieces) > 3 and all(isinstance(each, Piece) for each in pieces)
+    assert len(pieces) > 3 and all(isinstance(each, StreamPiece) for each in pieces)
     assert "".join(each.text for each in pieces) == whole.result.text
     tokens = [token for each in pieces for token in each.tokens]
     alone = load(generator)(PROMPTS[0], max_new_tokens=30, seed=2)

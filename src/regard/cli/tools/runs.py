@@ -1,7 +1,7 @@
 """`regard runs`: listing and deleting runs."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer.core import TyperGroup

@@ -15,7 +15,7 @@ from regard.server.errors import Loose, RequestError
 from regard.server.faults import JsonResponse, own_shape
 from regard.server.guard import Asker
 from regard.server.protocols.base import DONE, Body, From, Protocol, ServerState, State, data, event_stream, faults
-from regard.server.scheduling.units import GenerationCall, Piece, Wanted
+from regard.server.scheduling.units import GenerationCall, StreamPiece, Wanted
 from regard.tasks.contract import AnyTask
 from regard.tasks.declarations import Operation
 
@@ -143,7 +143,7 @@ async def _answer(task: AnyTask, operation: Operation, body: Loose, state: Serve
 
 async def _events(pieces: AsyncIterator[Loose]) -> AsyncIterator[bytes]:
     async for piece in pieces:
-        yield data({"text": piece.text} if isinstance(piece, Piece) else {"result": piece.result.to_dict()})
+        yield data({"text": piece.text} if isinstance(piece, StreamPiece) else {"result": piece.result.to_dict()})
     yield DONE
 
 

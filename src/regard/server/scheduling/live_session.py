@@ -10,7 +10,7 @@ from regard.decoding.session import GenerationSession
 from regard.decoding.steppers.interface import Request
 from regard.server.errors import RequestError
 from regard.server.metrics import Metrics
-from regard.server.scheduling.units import Generated, GenerationCall, GenerationUnit, Piece
+from regard.server.scheduling.units import Generated, GenerationCall, GenerationUnit, StreamPiece
 from regard.server.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class LiveSession:
                 unit.has_begun = True
                 self.metrics.first_token.labels(self.name).observe(now - unit.arrived)
             if unit.wanted.is_streamed and (running.chunk or unit.wanted.alternatives):
-                post(unit, unit.add, Piece(running.chunk, list(running.tokens)))
+                post(unit, unit.add, StreamPiece(running.chunk, list(running.tokens)))
                 running.tokens.clear()
             if running.is_done:
                 done.append(running)

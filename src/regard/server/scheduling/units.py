@@ -65,7 +65,7 @@ class FunctionUnit(Unit[T]):
 
 
 @dataclass(frozen=True)
-class Call:
+class PipelineCall:
     """An operation of a model with the options of a request; rows of equal calls are computed together."""
 
     pipeline: "AnyPipeline"
@@ -83,7 +83,7 @@ class Call:
 class RowUnit(Unit[Result]):
     """A row that a pipeline predicts, together with others of about its length."""
 
-    def __init__(self, call: Call, row: object, where: str, asker: Asker | None = None) -> None:
+    def __init__(self, call: PipelineCall, row: object, where: str, asker: Asker | None = None) -> None:
         super().__init__(asker)
         self.call, self.row, self.where = call, row, where
         size = characters(row)
@@ -97,7 +97,7 @@ class RowUnit(Unit[Result]):
 
 
 @dataclass(frozen=True)
-class GenerationCall(Call):
+class GenerationCall(PipelineCall):
     """An operation that generates text token by token."""
 
     pipeline: "AnyGeneratingPipeline"
@@ -115,7 +115,7 @@ class Generated:
 
 
 @dataclass
-class Piece:
+class StreamPiece:
     """A part of a text that is generated."""
 
     text: str = ""
@@ -151,14 +151,14 @@ class GenerationUnit(Unit[Generated]):
         self.is_prepared = False
         self.has_begun = False
         """True once text was sent: it cannot begin anew."""
-        self.piece = Piece()
+        self.piece = StreamPiece()
         self._has_piece = asyncio.Event()
 
     def alone(self) -> None:
         """Compute it apart from all others from now on."""
         self.group = ("alone", id(self))
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: StreamPiece) -> None:
         """Add a part of the text (in the event loop)."""
         self.piece.text += piece.text
         self.piece.tokens += piece.tokens
@@ -174,14 +174,14 @@ class GenerationUnit(Unit[Generated]):
         super().fail(error)
         self._has_piece.set()
 
-    async def next_piece(self) -> Piece | None:
+    async def next_piece(self) -> StreamPiece | None:
         """Return all that is new, as soon as there is something; None at the end."""
         while not (self.piece.text or self.piece.tokens):
             if self.future.done():
                 return None
             self._has_piece.clear()
             await self._has_piece.wait()
-        piece, self.piece = self.piece, Piece()
+        piece, self.piece = self.piece, StreamPiece()
         return piece
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from regard.decoding.distribution import GeneratedToken, generate_steps
 from regard.errors import ConfigError
 from regard.pipelines.base import AnyPipeline
-from regard.studio.messages import Candidate, ModelRequest, StudioMessage
+from regard.studio.messages import ModelRequest, StudioMessage, TokenCandidate
 from regard.studio.views.models import tokenizer_of
 from regard.studio.views.tree import OptionValue, prepared
 from regard.text.readable import readable
@@ -41,7 +41,7 @@ class GenerationEvent(StudioMessage):
     text: str
     """The text of all new tokens so far."""
     probability: float
-    candidates: list[Candidate]
+    candidates: list[TokenCandidate]
     stages: list[StageValue]
     is_last: bool
 
@@ -61,7 +61,7 @@ class LensLayer(StudioMessage):
     probabilities: list[list[float]]
 
 
-class LensView(StudioMessage):
+class LogitLensView(StudioMessage):
     """The logit lens of a text."""
 
     tokens: list[str]
@@ -91,7 +91,7 @@ def _event(made: GeneratedToken, ids: list[int], tokenizer: Tokenizer) -> Genera
         text=tokenizer.decode(content),
         probability=made.probability,
         candidates=[
-            Candidate(id=number, token=token, probability=float(first[number]))
+            TokenCandidate(id=number, token=token, probability=float(first[number]))
             for number, token in zip(listed, tokens, strict=True)
         ],
         stages=[
@@ -104,7 +104,7 @@ def _event(made: GeneratedToken, ids: list[int], tokenizer: Tokenizer) -> Genera
     )
 
 
-def show_lens(pipeline: AnyPipeline, request: LensRequest) -> LensView:
+def show_lens(pipeline: AnyPipeline, request: LensRequest) -> LogitLensView:
     """Return each block's prediction at every position."""
     lens = getattr(pipeline, "logit_lens", None)
     if lens is None:
@@ -114,7 +114,7 @@ def show_lens(pipeline: AnyPipeline, request: LensRequest) -> LensView:
     trace = lens(request.text, count=count, **second)
     numbers = sum(1 for name in trace.arrays if name.endswith(".ids"))
     tokenizer = tokenizer_of(pipeline)
-    return LensView(
+    return LogitLensView(
         tokens=readable(trace.tokens["text"]),
         layers=[
             LensLayer(

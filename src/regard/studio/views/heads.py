@@ -8,7 +8,7 @@ import torch
 from regard.errors import ConfigError
 from regard.pipelines.base import AnyPipeline
 from regard.pipelines.encoder import Encoder
-from regard.studio.messages import Candidate, ModelRequest, StudioMessage
+from regard.studio.messages import ModelRequest, StudioMessage, TokenCandidate
 from regard.tasks.answer.pipeline import Answer
 from regard.tasks.choose.pipeline import ChoiceResult, MultipleChoice
 from regard.tasks.classify.pipeline import Classification
@@ -34,7 +34,7 @@ class FillRequest(ModelRequest):
 class FillView(StudioMessage):
     """The candidates of each mask, best first."""
 
-    masks: list[list[Candidate]]
+    masks: list[list[TokenCandidate]]
     filled: str
 
 
@@ -133,7 +133,7 @@ def show_fill(pipeline: AnyPipeline, request: FillRequest) -> FillView:
     return FillView(
         masks=[
             [
-                Candidate(id=each.id, token=token, probability=each.probability)
+                TokenCandidate(id=each.id, token=token, probability=each.probability)
                 for each, token in zip(mask, readable([one.token for one in mask]), strict=True)
             ]
             for mask in result.masks

@@ -19,7 +19,7 @@ from regard.nn.layers.embedding import TokenEmbedding, VocabularyHead
 from regard.nn.layers.positions import sinusoids
 from regard.nn.layers.residual_norm import residual_and_norm
 from regard.pipelines.base import AnyPipeline
-from regard.studio.messages import Candidate, Floats, ModelRequest, StudioMessage
+from regard.studio.messages import Floats, ModelRequest, StudioMessage, TokenCandidate
 from regard.studio.views.gates import model_pass, sides_of
 from regard.studio.views.models import tokenizer_of
 from regard.studio.views.tree import candidates_of
@@ -78,7 +78,7 @@ class StepsView(StudioMessage):
     queries: list[str]
     keys: list[str]
     stages: list[AttentionStage]
-    candidates: list[Candidate]
+    candidates: list[TokenCandidate]
     """The most probable tokens after the last block; empty before it, or without an output layer."""
     sources: list[Source]
 
@@ -141,7 +141,7 @@ def show_steps(pipeline: AnyPipeline, request: StepsRequest) -> StepsView:
     sides = {"encoder": ("source", "source"), "decoder": ("target", "target"), "cross": ("target", "source")}
     queries, keys = sides.get(kind, ("text", "text"))
     layers = _layers(model, kind)
-    candidates: list[Candidate] = []
+    candidates: list[TokenCandidate] = []
     if request.layer == layers - 1 and kind != "encoder" and hidden:
         with torch.inference_mode():
             logits = pipeline.model.project(hidden[-1][0, request.position]).float()

@@ -14,7 +14,7 @@ from regard.decoding.tree import Fate, mask_predict_passes, search_tree
 from regard.errors import ConfigError
 from regard.pipelines.base import AnyPipeline
 from regard.pipelines.inputs import as_row
-from regard.studio.messages import Candidate, ModelRequest, StudioMessage
+from regard.studio.messages import ModelRequest, StudioMessage, TokenCandidate
 from regard.studio.views.models import generating, tokenizer_of
 from regard.text.prefix import exact_prefix
 from regard.text.readable import readable
@@ -96,7 +96,7 @@ class AlternativesRequest(ModelRequest):
 class AlternativesView(StudioMessage):
     """The most probable tokens at one position, best first."""
 
-    candidates: list[Candidate]
+    candidates: list[TokenCandidate]
 
 
 def prepared(
@@ -194,12 +194,12 @@ def show_alternatives(pipeline: AnyPipeline, request: AlternativesRequest) -> Al
     return AlternativesView(candidates=candidates_of(distribution, tokenizer_of(pipeline), request.top))
 
 
-def candidates_of(distribution: Tensor, tokenizer: Tokenizer, top: int) -> list[Candidate]:
+def candidates_of(distribution: Tensor, tokenizer: Tokenizer, top: int) -> list[TokenCandidate]:
     """Return the most probable tokens of a distribution (V,), best first."""
     best = distribution.topk(max(1, min(top, distribution.size(0))))
     ids = [number for number in best.indices.tolist() if number < tokenizer.id_limit]
     tokens = readable(tokenizer.tokens(ids))
     return [
-        Candidate(id=number, token=token, probability=value)
+        TokenCandidate(id=number, token=token, probability=value)
         for number, token, value in zip(ids, tokens, best.values.tolist(), strict=False)
     ]

@@ -121,7 +121,7 @@ class TextPart(Body):
     text: str
 
 
-class Message(Body):
+class ChatMessage(Body):
     """A message of a chat."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -140,7 +140,7 @@ class Message(Body):
 class ChatBody(GenerationBody):
     """Messages to answer."""
 
-    messages: list[Message] = Field(min_length=1, max_length=1024)
+    messages: list[ChatMessage] = Field(min_length=1, max_length=1024)
     max_tokens: int | None = Field(None, ge=1)
     max_completion_tokens: int | None = Field(None, ge=1)
     logprobs: bool | None = None

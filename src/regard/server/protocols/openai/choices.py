@@ -10,7 +10,7 @@ from regard.pipelines.generation import AnyGeneratingPipeline
 from regard.pipelines.inputs import SingleText
 from regard.server.errors import Loose, RequestError
 from regard.server.guard import Asker
-from regard.server.scheduling.units import Generated, GenerationCall, Piece, Wanted
+from regard.server.scheduling.units import Generated, GenerationCall, StreamPiece, Wanted
 from regard.server.served import ServedModel
 from regard.tasks.declarations import Operation
 from regard.text.detokenizer import text_after
@@ -85,9 +85,9 @@ class SamplingPlan:
         rows = [self.row(prompt) for prompt, _ in wanted]
         return await self.served.generate(self.call, rows, [each for _, each in wanted], self.asker)
 
-    async def pieces(self) -> AsyncIterator[tuple[int, Piece | Generated]]:
+    async def pieces(self) -> AsyncIterator[tuple[int, StreamPiece | Generated]]:
         """Yield the parts of all choices as they come, each with the index of its choice."""
-        queue: asyncio.Queue[tuple[int, Piece | Generated | Exception]] = asyncio.Queue()
+        queue: asyncio.Queue[tuple[int, StreamPiece | Generated | Exception]] = asyncio.Queue()
 
         async def follow(index: int, prompt: Prompt, wanted: Wanted) -> None:
             try:

@@ -11,7 +11,7 @@ from regard.server.errors import RequestError
 from regard.server.protocols.base import DONE, data
 from regard.server.protocols.openai.bodies import ChatBody, CompletionBody, GenerationBody
 from regard.server.protocols.openai.choices import FINISH, Prompt, SamplingPlan, TokenTexts
-from regard.server.scheduling.units import Generated, Piece
+from regard.server.scheduling.units import Generated, StreamPiece
 
 Json = dict[str, object]
 
@@ -65,7 +65,7 @@ class Reply:
         for event in await self.opening(texts):
             yield data(self._chunk([event]))
         async for index, piece in self.plan.pieces():
-            if isinstance(piece, Piece):
+            if isinstance(piece, StreamPiece):
                 yield data(self._chunk([self.delta(index, piece, texts[index])]))
             else:
                 generated.append(piece)
@@ -101,7 +101,7 @@ class Reply:
         """Return a choice."""
         raise NotImplementedError
 
-    def delta(self, index: int, piece: Piece, texts: TokenTexts) -> Json:
+    def delta(self, index: int, piece: StreamPiece, texts: TokenTexts) -> Json:
         """Return a part of a choice."""
         raise NotImplementedError
 
@@ -180,7 +180,7 @@ class CompletionReply(Reply):
             deltas.append(self._delta(index, prompt.text, logprobs))
         return deltas
 
-    def delta(self, index: int, piece: Piece, texts: TokenTexts) -> Json:
+    def delta(self, index: int, piece: StreamPiece, texts: TokenTexts) -> Json:
         """Return a part of the text."""
         begin = len(texts.text) + (len(texts.prompt) if self.body.echo else 0)
         logprobs = _Logprobs(self.body.logprobs or 0, begin)
@@ -257,7 +257,7 @@ class ChatReply(Reply):
             {"index": index, "delta": role, "logprobs": None, "finish_reason": None} for index in range(self.count)
         ]
 
-    def delta(self, index: int, piece: Piece, texts: TokenTexts) -> Json:
+    def delta(self, index: int, piece: StreamPiece, texts: TokenTexts) -> Json:
         """Return a part of the message."""
         logprobs = self._logprobs(texts, piece.tokens)
         return {"index": index, "delta": {"content": piece.text}, "logprobs": logprobs, "finish_reason": None}
