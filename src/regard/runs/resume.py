@@ -42,10 +42,11 @@ def resume(
     force: bool = False,
     progress: Progress | bool | None = None,
     prepare: Prepare | None = None,
+    began: float | None = None,
 ) -> Run:
     """Resume a run from its latest checkpoint, nothing replayed; only settings in MAY_CHANGE may change.
 
-    Data that changed is refused, except with `force`. `prepare` is for runs that share data.
+    Data that changed is refused, except with `force`. `prepare` is for runs that share data; `began` as for `train`.
     """
     progress, run = as_progress(progress), Run(Path(path))
     record = run.record
@@ -79,7 +80,7 @@ def resume(
                 )
                 break
     start: Start = "resume" if has_checkpoint else "again"
-    return execute(run, RunSpec(Resolved(settings, sources), start, force, prepare=prepare), progress)
+    return execute(run, RunSpec(Resolved(settings, sources), start, force, prepare=prepare, began=began), progress)
 
 
 def _resumed(run: Run, changes: Mapping[str, object]) -> RunSettings[ModelSettings]:

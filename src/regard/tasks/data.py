@@ -17,6 +17,7 @@ from regard.tasks.record import DataReport
 from regard.tasks.text.settings import TextRunSettings
 from regard.tasks.translate.settings import PairRunSettings
 from regard.text.tokenizer import Tokenizer
+from regard.training.hooks import SCORINGS
 
 D = TypeVar("D", covariant=True)
 
@@ -55,6 +56,16 @@ class Prepared(Generic[D]):
     """The data itself, for checks."""
     baseline: Mapping[str, float] = field(default_factory=dict)
     """Validation metrics of the best constant prediction; a model at this level has learned nothing."""
+    scorings: float = SCORINGS
+    """How many times longer the final scores take than a validation, about."""
+
+
+def scorings(scored: int, validated: int, each: float = 1.5) -> float:
+    """Return how many times longer the final scores of so many rows take than a validation of others.
+
+    `each`: how much more work there is in a row, since all its metrics are computed.
+    """
+    return max(2.0, each * scored / max(1, validated))
 
 
 def translation_tokenizers(tokenizers: Mapping[str, Tokenizer]) -> tuple[Tokenizer, Tokenizer]:

@@ -18,6 +18,7 @@ from regard.progress import Bar
 from regard.training.device.cuda_graphs import Sums
 from regard.training.device.machine import Machine
 from regard.training.divergence import Divergence, detect_explosion
+from regard.training.ending import Clock
 from regard.training.hooks import Hooks
 from regard.training.interrupt import catching_interrupts
 from regard.training.metrics_window import MetricsWindow, total
@@ -50,9 +51,9 @@ class Trainer(Recoverable):
         seed: int,
         width: int,
         team: ProcessGroup | None = None,
-        started: float | None = None,
+        clock: Clock | None = None,
     ) -> None:
-        super().__init__(model, objective, settings, machine, hooks, team, started)
+        super().__init__(model, objective, settings, machine, hooks, team, clock)
         self.feed, self.seed, self.width = feed, seed, width
         self.checks_every_step = machine.device.type == "cpu"  # reading a value synchronizes with a GPU
         self._warned: dict[str, str] = {}
@@ -75,7 +76,8 @@ class Trainer(Recoverable):
             while not ending.is_over(self.state):
                 self._update(self._next())
                 step = self.state.step
-                validates = step % settings.validate_every == 0 or step == ending.last_step(self.state)
+                is_last = step == ending.last_step(self.state)
+                validates = is_last or (step % settings.validate_every == 0 and self._may_validate())
                 saves = bool(settings.save_every) and step % settings.save_every == 0
                 stops = self.team.agree(bool(self.received) or step == stop_at, self.machine.device)
                 divergence = self._report(bar, must_check=validates or saves or stops)
@@ -90,6 +92,11 @@ class Trainer(Recoverable):
                 if stops:
                     return "interrupted"
         return "finished" if self.state.step >= ending.last_step(self.state) else "no improvement"
+
+    def _may_validate(self) -> bool:
+        """Return False where validations have taken their share of the time limit."""
+        is_limited = self.settings.minutes is not None
+        return not (is_limited and self.team.agree(self.ending.is_validated_enough, self.machine.device))
 
     def _fall(self, validates: bool) -> None:
         """Let the rate of the schedule wsd fall from here on, if it is time to, and keep the fall within the time."""

@@ -13,7 +13,7 @@ from regard.training.device.gradients import build_gradients
 from regard.training.device.machine import Machine
 from regard.training.divergence import Divergence, recover, restarted
 from regard.training.ema import Ema, copies, fill
-from regard.training.ending import Ending
+from regard.training.ending import Clock, Ending
 from regard.training.hooks import Hooks
 from regard.training.metrics_window import MetricsWindow
 from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
@@ -37,14 +37,14 @@ class Recoverable(ABC):
         machine: Machine,
         hooks: Hooks,
         team: ProcessGroup | None,
-        started: float | None,
+        clock: Clock | None,
     ) -> None:
         self.model = model.to(machine.device)
         self.settings, self.machine, self.hooks, self.team = settings, machine, hooks, team or ProcessGroup()
         self.gradients = build_gradients(self.model, objective, machine, self.team)
         self.optimizer = build_optimizer(self.model, settings)
         self.average, self.state = Ema(self.model, settings.ema_decay), LoopState()
-        self.ending = Ending(settings, started)
+        self.ending = Ending(settings, clock, hooks.scorings)
         self._window, self._clock = MetricsWindow(machine.device), time.perf_counter()
         self._last_good: Snapshot | None = None
         self._line = ValidationLine()

@@ -30,7 +30,7 @@ def train(
     """
     from regard.cli.console import progress
     from regard.cli.metrics import print_plan, print_run
-    from regard.processes import is_main_process
+    from regard.processes import command_began, is_main_process
     from regard.runs.planning.plan import plan_run
     from regard.runs.planning.recipes import find_recipe, resolve_run
     from regard.runs.preflight import preflight
@@ -53,7 +53,7 @@ def train(
     if start.resume is not None:
         _check_resume(start, recipe, overwrite)
         start_processes(resumed_machine(start.resume, overrides))
-        run = resume_run(start.resume, overrides, force=start.force, progress=reporter)
+        run = resume_run(start.resume, overrides, force=start.force, progress=reporter, began=command_began())
     else:
         recipe = _check_new(recipe, start.force)
         if start.dry_run:
@@ -66,7 +66,9 @@ def train(
             print_plan(plan, json)
             return
         start_processes(resolve_run(find_recipe(recipe), overrides).settings.machine)
-        run = train_run(recipe, overrides, out=start.out, overwrite=overwrite, progress=reporter)
+        run = train_run(
+            recipe, overrides, out=start.out, overwrite=overwrite, progress=reporter, began=command_began()
+        )
     if is_main_process():
         print_run(run, json)
 
