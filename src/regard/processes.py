@@ -1,4 +1,4 @@
-"""This process: when it began, and its place among those that torchrun has started."""
+"""This process: when it began, and its rank among those that torchrun has started."""
 
 import atexit
 import os
@@ -39,13 +39,13 @@ def is_restarted() -> bool:
 
 
 def command_began() -> float:
-    """Return the time.monotonic() at which this command began, its start-up and imports included."""
+    """Return the time.monotonic() at which this command began, before its imports."""
     known = 0.0 if is_restarted() else float(os.environ.get(BEGAN, 0.0))
     return known or process_began()
 
 
 def process_began() -> float:
-    """Return the time.monotonic() at which this process began, or its imports where the system does not tell."""
+    """Return the time.monotonic() at which this process began, or its imports where that is not known."""
     facts = process_facts(os.getpid())
     if facts is None:
         return LOADED

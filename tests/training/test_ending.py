@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from regard.training.ending import Clock, Ending, fall_length
+from regard.training.ending import Ending, RunClock, fall_length
 from regard.training.settings import TrainSettings
 from regard.training.state import LoopState
 from scene import Scene
@@ -11,7 +11,7 @@ from scene import Scene
 
 def ending_of(monkeypatch, used=0.0, **settings):
     monkeypatch.setattr("regard.training.ending.time.monotonic", lambda: used)
-    return Ending(TrainSettings(**{"schedule": "wsd", "steps": 10_000} | settings), Clock(0.0))
+    return Ending(TrainSettings(**{"schedule": "wsd", "steps": 10_000} | settings), RunClock(0.0))
 
 
 def test_the_rate_falls_once_validation_has_stopped_improving(monkeypatch):
@@ -64,13 +64,13 @@ class Machine:
         """Train as the loop does, and return the fraction of the time that was used, final scores included."""
         self.now = start
         settings = TrainSettings(schedule="wsd", steps=10**7, minutes=minutes, validate_every=validate_every)
-        ending, state = Ending(settings, Clock(0.0, start)), LoopState()
+        ending, state = Ending(settings, RunClock(0.0, start)), LoopState()
         while not ending.is_over(state):
             state.step += 1
             seconds = self.pace(self.now)
             self.now += seconds
             is_last = state.step == ending.last_step(state)
-            validates = is_last or (state.step % validate_every == 0 and not ending.is_validated_enough)
+            validates = is_last or (state.step % validate_every == 0 and ending.may_validate(state))
             if validates:
                 self.now += self.validation
                 ending.measure_validation(self.validation)
@@ -110,6 +110,33 @@ def test_earlier_sessions_count(monkeypatch):
     ending = ending_of(monkeypatch, used=60.0, minutes=10)
     ending.earlier = 500.0
     assert ending.used == 560.0 and ending.left == pytest.approx(600 - 560 - 20)
+
+
+def test_a_slow_start_keeps_more_time_for_the_card(monkeypatch):
+    ending = ending_of(monkeypatch, used=60.0, minutes=10)
+    ending.clock = RunClock(0.0, start_up=20.0)
+    assert ending.left == pytest.approx(600 - 60 - 10 - 18)
+
+
+def test_validations_take_a_quarter_of_a_limited_time_at_most(monkeypatch):
+    ending = ending_of(monkeypatch, used=60.0, minutes=10)
+    assert ending.may_validate(LoopState(step=9))  # the first one measures
+    ending.measure_validation(7.0)
+    assert ending.may_validate(LoopState(step=9))
+    assert not ending.may_validate(LoopState(step=9, decay_from=8, decay_steps=2))  # the last one is near
+    ending.measure_validation(7.0)
+    assert not ending.may_validate(LoopState(step=9))
+    trained = Scene(schedule="wsd", minutes=60, steps=12)
+    trained.trainer.ending.validation = 20.0
+    trained.trainer.run()
+    assert [step for step, *_ in trained.saved] == [12]  # only the last update is validated
+
+
+def test_the_clock_is_progress_too(monkeypatch):
+    ending = ending_of(monkeypatch, used=150.0, minutes=10, steps=10**7)
+    assert ending.progress(LoopState(step=1000)) == 0.25
+    assert ending.progress(LoopState(step=9, decay_from=8, decay_steps=2)) == 0.9
+    assert ending_of(monkeypatch, steps=100).progress(LoopState(step=30)) == 0.3
 
 
 def test_a_fall_is_a_quarter_of_what_was_before():

@@ -32,7 +32,7 @@ from regard.tasks.load import load
 from regard.tasks.record import MachineRecord, RunRecord
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import Machine, prepare_machine
-from regard.training.ending import Clock
+from regard.training.ending import RunClock
 from regard.training.hooks import Hooks
 from regard.training.loop import Reason, Trainer
 from regard.training.parallel.process_group import ProcessGroup, init_process_group
@@ -85,7 +85,7 @@ class RunSpec:
 
 def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
     """Prepare, train, and score on the test sets; raise after saving when a signal stops it."""
-    settings, clock = job.resolved.settings, Clock.since(job.began)
+    settings, clock = job.resolved.settings, RunClock.since(job.began)
     task = find_task(settings.task)
     check_loggers(settings.train.loggers)
     check_processes(settings.machine)

@@ -59,6 +59,10 @@ def resume(
                 f"{name}: a resumed run cannot change this setting (only {', '.join(MAY_CHANGE)}*); start a new run."
             )
     done = record.steps or 0
+    if record.state == "finished" and settings.train.schedule == "wsd" and record.steps is not None:
+        raise RunError(
+            f"{path}: this run is finished at step {done:,}, its learning rate has fallen to 0; start a new run."
+        )
     is_longer = {"train.steps", "train.epochs"} & set(changed) or record.updates > done
     if record.state == "finished" and (settings.train.steps <= done or not is_longer):
         way = "train.steps=N above that" if settings.train.epochs is None else "train.epochs=N above those it has had"

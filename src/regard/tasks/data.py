@@ -57,13 +57,13 @@ class Prepared(Generic[D]):
     baseline: Mapping[str, float] = field(default_factory=dict)
     """Validation metrics of the best constant prediction; a model at this level has learned nothing."""
     scorings: float = SCORINGS
-    """How many times longer the final scores take than a validation, about."""
+    """Time of the final scores, in validations, about."""
 
 
 def scorings(scored: int, validated: int, each: float = 1.5) -> float:
-    """Return how many times longer the final scores of so many rows take than a validation of others.
+    """Return the time of the final scores of so many rows, in validations.
 
-    `each`: how much more work there is in a row, since all its metrics are computed.
+    `each`: the time of a row, as a multiple of that in a validation; all its metrics are computed.
     """
     return max(2.0, each * scored / max(1, validated))
 

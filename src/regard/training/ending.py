@@ -13,8 +13,8 @@ FALL = 0.25
 RESERVE = 0.03
 """The smallest fraction of the limit that is kept for final scores."""
 CARD, OF_START_UP = 2.0, 0.5
-"""Time kept for the card and the end of the process: so many seconds, or so much of what the start-up took, which
-tells how slow a busy machine is."""
+"""Time kept for the card and the end of the process: so many seconds, or that fraction of the seconds before training
+began, which depend on the load of the machine as the card does."""
 MOST_RESERVED = 0.3
 """The largest fraction of the limit that is kept for scores."""
 VALIDATED = 0.25
@@ -22,14 +22,14 @@ VALIDATED = 0.25
 
 
 @dataclass(frozen=True)
-class Clock:
+class RunClock:
     """The time.monotonic() from which a time limit counts, and the seconds from there to the start of the run."""
 
     began: float
     start_up: float = 0.0
 
     @classmethod
-    def since(cls, began: float | None = None) -> "Clock":
+    def since(cls, began: float | None = None) -> "RunClock":
         """Return the clock of a run that starts now; the time limit counts from `began` (default: now)."""
         now = time.monotonic()
         return cls(now) if began is None else cls(began, now - began)
@@ -38,8 +38,8 @@ class Clock:
 class Ending:
     """Decides when the rate falls, from validations, the number of updates, and the clock."""
 
-    def __init__(self, settings: TrainSettings, clock: Clock | None = None, scorings: float = SCORINGS) -> None:
-        self.settings, self.clock, self.scorings = settings, clock or Clock.since(), scorings
+    def __init__(self, settings: TrainSettings, clock: RunClock | None = None, scorings: float = SCORINGS) -> None:
+        self.settings, self.clock, self.scorings = settings, clock or RunClock.since(), scorings
         self.earlier = 0.0
         """Seconds used by earlier sessions of the run."""
         self.slowest = 0.0
@@ -70,10 +70,11 @@ class Ending:
     def _session(self) -> float:
         return time.monotonic() - self.clock.began
 
-    @property
-    def is_validated_enough(self) -> bool:
-        """True if another validation would take validations above their share of a limited time so far."""
-        return self.validation > 0 and self.validated + self.validation > VALIDATED * self._session
+    def may_validate(self, state: LoopState) -> bool:
+        """Return False where validations take too much of a limited time, or the last one is near."""
+        if state.decay_from is not None and self.last_step(state) - state.step < self.settings.validate_every // 4:
+            return False
+        return self.validation == 0 or self.validated + self.validation <= VALIDATED * self._session
 
     @property
     def left(self) -> float:
@@ -87,6 +88,11 @@ class Ending:
         """Return the number of the last update, as far as it is known."""
         steps = self.settings.steps
         return steps if state.decay_from is None else min(steps, state.decay_from + state.decay_steps)
+
+    def progress(self, state: LoopState) -> float:
+        """Return the fraction of the training that is done: by updates, or by the clock where that ends it."""
+        by_clock = self.used / (60 * self.settings.minutes) if self.settings.minutes is not None else 0.0
+        return min(1.0, max(by_clock, state.step / self.last_step(state)))
 
     def is_over(self, state: LoopState) -> bool:
         """Return True if the last update is done, or early stopping ends the run."""

@@ -33,5 +33,5 @@ class Hooks:
     baseline: Mapping[str, float] = field(default_factory=dict)
     """Validation metrics of the best constant prediction."""
     scorings: float = SCORINGS
-    """How many times longer the final scores take than a validation, about."""
+    """Time of the final scores, in validations, about."""
     progress: Progress = SILENT

@@ -18,7 +18,7 @@ from regard.progress import Bar
 from regard.training.device.cuda_graphs import Sums
 from regard.training.device.machine import Machine
 from regard.training.divergence import Divergence, detect_explosion
-from regard.training.ending import Clock
+from regard.training.ending import RunClock
 from regard.training.hooks import Hooks
 from regard.training.interrupt import catching_interrupts
 from regard.training.metrics_window import MetricsWindow, total
@@ -51,7 +51,7 @@ class Trainer(Recoverable):
         seed: int,
         width: int,
         team: ProcessGroup | None = None,
-        clock: Clock | None = None,
+        clock: RunClock | None = None,
     ) -> None:
         super().__init__(model, objective, settings, machine, hooks, team, clock)
         self.feed, self.seed, self.width = feed, seed, width
@@ -94,9 +94,10 @@ class Trainer(Recoverable):
         return "finished" if self.state.step >= ending.last_step(self.state) else "no improvement"
 
     def _may_validate(self) -> bool:
-        """Return False where validations have taken their share of the time limit."""
-        is_limited = self.settings.minutes is not None
-        return not (is_limited and self.team.agree(self.ending.is_validated_enough, self.machine.device))
+        """Return False where a time limit leaves no time for a validation before the last one."""
+        if self.settings.minutes is None:
+            return True
+        return not self.team.agree(not self.ending.may_validate(self.state), self.machine.device)
 
     def _fall(self, validates: bool) -> None:
         """Let the rate of the schedule wsd fall from here on, if it is time to, and keep the fall within the time."""
@@ -147,7 +148,7 @@ class Trainer(Recoverable):
         state.step += 1
         self.model.train()
         if isinstance(self.model, Scheduled):
-            self.model.advance(min(1.0, state.step / self.ending.last_step(state)))
+            self.model.advance(self._progress())
         objective = self.gradients.objective
         zeros = dict.fromkeys(objective.parts, 0)  # a process may have no part of a small update
         counts = total([zeros, *(objective.counts(batch) for batch in update.micro_batches)])
@@ -168,6 +169,13 @@ class Trainer(Recoverable):
         tokens = max(counts.values()) if update.tokens is None else update.tokens
         state.tokens_seen += tokens
         self._window.add(sums, counts, tokens, self._elapsed())
+
+    def _progress(self) -> float:
+        """Return the fraction of the training that is done, the same on every process."""
+        progress = self.ending.progress(self.state)
+        if self.settings.minutes is None:
+            return progress
+        return float(self.team.sum_values(torch.tensor([progress], device=self.machine.device))) / self.team.size
 
     def _elapsed(self) -> float:
         """Return and accumulate the wall-clock seconds since the last call, the time of queued GPU work included."""

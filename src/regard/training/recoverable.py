@@ -13,7 +13,7 @@ from regard.training.device.gradients import build_gradients
 from regard.training.device.machine import Machine
 from regard.training.divergence import Divergence, recover, restarted
 from regard.training.ema import Ema, copies, fill
-from regard.training.ending import Clock, Ending
+from regard.training.ending import Ending, RunClock
 from regard.training.hooks import Hooks
 from regard.training.metrics_window import MetricsWindow
 from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
@@ -37,7 +37,7 @@ class Recoverable(ABC):
         machine: Machine,
         hooks: Hooks,
         team: ProcessGroup | None,
-        clock: Clock | None,
+        clock: RunClock | None,
     ) -> None:
         self.model = model.to(machine.device)
         self.settings, self.machine, self.hooks, self.team = settings, machine, hooks, team or ProcessGroup()

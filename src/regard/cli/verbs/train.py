@@ -1,6 +1,5 @@
 """`regard train`: training from a recipe, or directly from data files."""
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -38,7 +37,7 @@ def train(
     from regard.runs.resume import resume as resume_run
     from regard.runs.resume import resumed_machine
     from regard.runs.train import train as train_run
-    from regard.studies.doctor.speed import training_seconds
+    from regard.studies.doctor.speed import training_time
     from regard.studies.doctor.trial import TrialSetup
     from regard.tasks.contract import find_task
     from regard.training.device.machine import prepare_machine
@@ -62,7 +61,7 @@ def train(
             preflight(run_settings, prepared, reporter)
             if find_task(run_settings.task).has_trials:
                 setup = TrialSetup(run_settings, prepared, prepare_machine(run_settings.machine))
-                plan = replace(plan, seconds=training_seconds(setup, reporter))
+                plan = plan.measured(*training_time(setup, reporter))
             print_plan(plan, json)
             return
         start_processes(resolve_run(find_recipe(recipe), overrides).settings.machine)

@@ -29,6 +29,8 @@ from regard.text.tokenizer import Tokenizer
 from regard.training.device.machine import Machine
 
 Settings = LanguageSettings[ModelSettings]
+STRIDED = 3.0
+"""Time of the final scores of a token, in overlapping windows, as a multiple of its validation."""
 
 
 def prepare_language(settings: Settings, context: Context) -> Prepared[TextTaskData]:
@@ -65,7 +67,7 @@ def prepare_language(settings: Settings, context: Context) -> Prepared[TextTaskD
         ),
         data=TextTaskData(settings, corpora, bundle, window, feed.updates_in(epoch=0)),
         baseline=token_baseline(corpora.valid.read(0, validated)),
-        scorings=scorings(sum(map(len, tests.values())), validated),
+        scorings=scorings(sum(map(len, tests.values())), validated, STRIDED),
     )
 
 

@@ -114,6 +114,11 @@ def new_masked_bundle(
     model: Any = build_model(settings.model, vocabularies)
     length = length_of(settings.sequences, model.max_positions)
     early = settings.sequences.phase1_length
+    if early and settings.train.is_open:
+        raise ConfigError(
+            "sequences.phase1_length: the clock ends this run, so the updates of its first phase cannot be counted; "
+            "give train.steps too, or leave it out."
+        )
     facts: dict[str, Any] = {
         "seed": settings.seed,
         "length": length,

@@ -52,7 +52,7 @@ Settings = PairRunSettings[ModelSettings]
 FOCUS_PAIRS = 16
 """Validation pairs whose cross-attention is measured."""
 BEAM = 3.0
-"""How many times longer all scores of a pair take, beam search included, than its translation in a validation."""
+"""Time of all scores of a pair, beam search included, as a multiple of its translation in a validation."""
 FEWEST_OUTPUTS = 5
 """Outputs below which the fraction of duplicates is not computed."""
 
