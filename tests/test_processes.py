@@ -1,12 +1,21 @@
+import subprocess
+import sys
+import time
+
 import pytest
 
 from regard.processes import (
+    BEGAN,
+    LOADED,
+    command_began,
     end,
     is_main_process,
     is_reporter,
     is_restarted,
     is_started,
     launch_id,
+    process_began,
+    process_facts,
     quiet_torch,
     set_reporter,
     world_size,
@@ -15,7 +24,14 @@ from regard.processes import (
 
 @pytest.fixture(autouse=True)
 def unstarted(monkeypatch):
-    for name in ("RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "TORCH_CPP_LOG_LEVEL"):
+    for name in (
+        "RANK",
+        "WORLD_SIZE",
+        "TORCHELASTIC_RUN_ID",
+        "TORCHELASTIC_RESTART_COUNT",
+        "TORCH_CPP_LOG_LEVEL",
+        BEGAN,
+    ):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -52,3 +68,24 @@ def test_torch_is_quiet_in_several_processes_only(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     quiet_torch()
     assert os.environ["TORCH_CPP_LOG_LEVEL"] == "ERROR"
+
+
+def test_a_command_began_before_its_imports():
+    code = "import time; time.sleep(0.3); from regard.processes import command_began; print(command_began())"
+    before = time.monotonic()
+    began = float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)
+    assert before - 0.1 <= began <= time.monotonic() - 0.3
+    assert process_began() <= LOADED
+
+
+def test_processes_that_a_command_starts_count_from_its_beginning_but_for_a_restart(monkeypatch):
+    monkeypatch.setenv(BEGAN, "12.5")
+    assert command_began() == 12.5
+    monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "1")
+    assert command_began() == pytest.approx(process_began(), abs=0.1)
+
+
+def test_without_a_list_of_processes_the_imports_are_the_beginning(monkeypatch):
+    assert process_facts(-1) is None
+    monkeypatch.setattr("regard.processes.process_facts", lambda pid: None)
+    assert process_began() == LOADED

@@ -1,10 +1,16 @@
-"""This process among those that torchrun has started: its rank, its launch, and who reports an error of all."""
+"""This process: when it began, and its rank among those that torchrun has started."""
 
 import atexit
 import os
 import sys
+import time
 from contextlib import suppress
+from pathlib import Path
 from typing import NoReturn
+
+BEGAN = "REGARD_BEGAN"
+"""The environment variable in which processes that a command starts find when it began."""
+LOADED = time.monotonic()
 
 
 def world_size() -> int:
@@ -30,6 +36,31 @@ def launch_id() -> str:
 def is_restarted() -> bool:
     """Return True if torchrun has started these processes again, after one of them died."""
     return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")) > 0
+
+
+def command_began() -> float:
+    """Return the time.monotonic() at which this command began, before its imports."""
+    known = 0.0 if is_restarted() else float(os.environ.get(BEGAN, 0.0))
+    return known or process_began()
+
+
+def process_began() -> float:
+    """Return the time.monotonic() at which this process began, or its imports where that is not known."""
+    facts = process_facts(os.getpid())
+    if facts is None:
+        return LOADED
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - facts[1] / os.sysconf("SC_CLK_TCK")
+    return min(LOADED, time.monotonic() - age)
+
+
+def process_facts(pid: int) -> tuple[str, int] | None:
+    """Return the state of a process and the moment it began, in ticks since the start of the machine (Linux)."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    words = text.rpartition(")")[2].split()  # the name in parentheses may hold anything
+    return words[0], int(words[19])
 
 
 def quiet_torch() -> None:

@@ -256,3 +256,15 @@ def test_a_run_is_not_cut_back(tmp_path):
     (run.path / "run.json").write_text(json.dumps(record | {"state": "stopped"}))
     with pytest.raises(RunError, match="12 steps are done already; give train.steps=N above that, or leave it out."):
         regard.resume(run.path, {"train.steps": 11})
+
+
+def test_a_run_whose_rate_has_fallen_to_0_is_not_resumed(tmp_path):
+    pairs = "".join(f"{pair.source}\t{pair.target}\n" for pair in regard.miniature.pairs("train", 60))
+    (tmp_path / "pairs.tsv").write_text(pairs)
+    fallen = {"train.schedule": "wsd", "train.patience": 1, "data.train.path": str(tmp_path / "pairs.tsv")}
+    run = regard.train("translate", SMALL | fallen, out=tmp_path / "run", progress=False)
+    assert run.record.state == "finished"
+    with pytest.raises(
+        RunError, match=f"finished at step {run.record.steps}, its learning rate has fallen to 0; start"
+    ):
+        regard.resume(run.path, {"train.steps": 90}, progress=False)

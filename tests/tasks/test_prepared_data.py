@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from regard.data.sources.pair import Pair
-from regard.tasks.data import RawPairs, TextTaskData, translation_tokenizers
+from regard.tasks.data import RawPairs, TextTaskData, scorings, translation_tokenizers
 
 A, B, C = (Pair(letter, letter.upper()) for letter in "abc")
 
@@ -33,3 +33,8 @@ def test_the_held_out_texts_are_the_validation_and_test_sets():
     corpora = SimpleNamespace(valid="v", test={"t": "w"})
     data = TextTaskData(None, corpora, SimpleNamespace(tokenizers={"tokenizer": "x"}), 8, 3)
     assert data.held_out == {"validation set": "v", "test set t": "w"} and data.tokenizer == "x"
+
+
+def test_final_scores_of_many_rows_take_as_many_validations():
+    assert scorings(1000, 200, each=3.0) == 15.0
+    assert scorings(50, 50) == 2.0 and scorings(10, 0) == 15.0

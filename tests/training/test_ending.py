@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from regard.training.ending import Ending, fall_length
+from regard.training.ending import Ending, RunClock, fall_length
 from regard.training.settings import TrainSettings
 from regard.training.state import LoopState
 from scene import Scene
@@ -11,7 +11,7 @@ from scene import Scene
 
 def ending_of(monkeypatch, used=0.0, **settings):
     monkeypatch.setattr("regard.training.ending.time.monotonic", lambda: used)
-    return Ending(TrainSettings(**{"schedule": "wsd", "steps": 10_000} | settings), started=0.0)
+    return Ending(TrainSettings(**{"schedule": "wsd", "steps": 10_000} | settings), RunClock(0.0))
 
 
 def test_the_rate_falls_once_validation_has_stopped_improving(monkeypatch):
@@ -40,7 +40,7 @@ def test_the_clock_leaves_time_for_the_fall_and_the_scores(monkeypatch):
     assert ending.reason_to_fall(LoopState(step=1000)) == ""  # nothing is measured yet
     ending.measure(0.3)
     ending.measure_validation(10.0)
-    assert ending.left == pytest.approx(600 - 300 - 33)
+    assert ending.left == pytest.approx(600 - 300 - 32)
     assert ending.reason_to_fall(LoopState(step=1000)) == ""  # 250 updates and a validation take 85 seconds
     state = LoopState(step=4000)
     assert ending.reason_to_fall(state) == "10 minutes are nearly up"
@@ -64,12 +64,13 @@ class Machine:
         """Train as the loop does, and return the fraction of the time that was used, final scores included."""
         self.now = start
         settings = TrainSettings(schedule="wsd", steps=10**7, minutes=minutes, validate_every=validate_every)
-        ending, state = Ending(settings, started=0.0), LoopState()
+        ending, state = Ending(settings, RunClock(0.0, start)), LoopState()
         while not ending.is_over(state):
             state.step += 1
             seconds = self.pace(self.now)
             self.now += seconds
-            validates = state.step % validate_every == 0 or state.step == ending.last_step(state)
+            is_last = state.step == ending.last_step(state)
+            validates = is_last or (state.step % validate_every == 0 and ending.may_validate(state))
             if validates:
                 self.now += self.validation
                 ending.measure_validation(self.validation)
@@ -108,7 +109,34 @@ def test_a_machine_that_becomes_slower_or_faster_changes_the_fall(monkeypatch, f
 def test_earlier_sessions_count(monkeypatch):
     ending = ending_of(monkeypatch, used=60.0, minutes=10)
     ending.earlier = 500.0
-    assert ending.used == 560.0 and ending.left == pytest.approx(600 - 560 - 21)
+    assert ending.used == 560.0 and ending.left == pytest.approx(600 - 560 - 20)
+
+
+def test_a_slow_start_keeps_more_time_for_the_card(monkeypatch):
+    ending = ending_of(monkeypatch, used=60.0, minutes=10)
+    ending.clock = RunClock(0.0, start_up=20.0)
+    assert ending.left == pytest.approx(600 - 60 - 10 - 18)
+
+
+def test_validations_take_a_quarter_of_a_limited_time_at_most(monkeypatch):
+    ending = ending_of(monkeypatch, used=60.0, minutes=10)
+    assert ending.may_validate(LoopState(step=9))  # the first one measures
+    ending.measure_validation(7.0)
+    assert ending.may_validate(LoopState(step=9))
+    assert not ending.may_validate(LoopState(step=9, decay_from=8, decay_steps=2))  # the last one is near
+    ending.measure_validation(7.0)
+    assert not ending.may_validate(LoopState(step=9))
+    trained = Scene(schedule="wsd", minutes=60, steps=12)
+    trained.trainer.ending.validation = 20.0
+    trained.trainer.run()
+    assert [step for step, *_ in trained.saved] == [12]  # only the last update is validated
+
+
+def test_the_clock_is_progress_too(monkeypatch):
+    ending = ending_of(monkeypatch, used=150.0, minutes=10, steps=10**7)
+    assert ending.progress(LoopState(step=1000)) == 0.25
+    assert ending.progress(LoopState(step=9, decay_from=8, decay_steps=2)) == 0.9
+    assert ending_of(monkeypatch, steps=100).progress(LoopState(step=30)) == 0.3
 
 
 def test_a_fall_is_a_quarter_of_what_was_before():

@@ -11,7 +11,13 @@ from regard.training.settings import TrainSettings
 from regard.training.state import LoopState
 from scene import Scene
 
-STUCK = {"steps": 900, "warmup": 2, "validate_every": 100, "log_every": 50, "tokens_per_update": 40}
+STUCK = {"steps": 40, "warmup": 2, "validate_every": 5, "log_every": 5, "tokens_per_update": 40}
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    """Runs of a few updates are watched as those of hundreds are."""
+    monkeypatch.setattr("regard.training.standstill.FEWEST_OF_SHORT", 10)
 
 
 def stuck_scene(until, **changes):
@@ -50,21 +56,21 @@ def test_it_goes_back_to_the_start_with_half_the_rate():
     assert isinstance(scene.trainer, Recoverable)
     assert scene.trainer.run() == "finished"
     state = scene.trainer.state
-    assert (state.restarts, state.rate_factor, state.step) == (1, 0.5, 900)
+    assert (state.restarts, state.rate_factor, state.step) == (1, 0.5, 40)
     assert scene.warned == [
-        "step 400: the validation's loss of 5 is that of a constant prediction (5); the model learns nothing, so "
+        "step 25: the validation's loss of 5 is that of a constant prediction (5); the model learns nothing, so "
         "training starts again from step 0 with 0.5 times the learning rate."
     ]
-    assert scene.dropped == [0] and scene.records[0]["returned_from"] == 400
+    assert scene.dropped == [0] and scene.records[0]["returned_from"] == 25
     alone = stuck_scene(until=0)
     alone.trainer.state.rate_factor = 0.5
-    alone.trainer.run()
+    assert alone.trainer.run() == "finished"
     assert all(torch.equal(value, alone.weights()[name]) for name, value in scene.weights().items())
 
 
 def test_a_run_killed_after_the_restart_resumes_to_the_same():
     whole = stuck_scene(until=1)
-    whole.trainer.run()
+    assert whole.trainer.run() == "finished"
     saves = [each for each in whole.saved if each[0] == 0]
     assert len(saves) == 1  # the restart is saved at once
     again = stuck_scene(until=1)
@@ -73,7 +79,8 @@ def test_a_run_killed_after_the_restart_resumes_to_the_same():
         for name, parameter in again.trainer.model.named_parameters():
             parameter.copy_(weights[name])
     again.trainer.restore(training)
-    again.trainer.run()
+    assert again.trainer.run() == "finished"
+    assert [each[0] for each in again.saved] == [each[0] for each in whole.saved[whole.saved.index(saves[0]) + 1 :]]
     assert all(torch.equal(value, again.weights()[name]) for name, value in whole.weights().items())
 
 
@@ -82,7 +89,7 @@ def test_it_gives_up_after_as_many_restarts_as_rollbacks():
     with pytest.raises(RunError) as error:
         scene.trainer.run()
     assert str(error.value) == (
-        "step 400: the validation's loss of 5 is that of a constant prediction (5): the model learns nothing, at 3 "
+        "step 25: the validation's loss of 5 is that of a constant prediction (5): the model learns nothing, at 3 "
         "learning rates; lower train.learning_rate (now 0.001), raise train.warmup (now 2), or check that inputs and "
         "targets belong together."
     )

@@ -1,7 +1,6 @@
 """Execution of a run: prepare its data, train, keep its record, and score the result."""
 
 import signal
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -40,6 +39,7 @@ from regard.tasks.load import load
 from regard.tasks.record import MachineRecord, RunRecord
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import Machine, prepare_machine
+from regard.training.ending import RunClock
 from regard.training.hooks import Hooks
 from regard.training.loop import Reason, Trainer
 from regard.training.parallel.process_group import ProcessGroup, init_process_group
@@ -69,8 +69,8 @@ class RunSpec:
     """The result is scored on the test sets and has a card."""
     stop_at: int | None = None
     """A step to stop at as if interrupted."""
-    started: float | None = None
-    """The monotonic time at which a time limit begins (default: when the run is executed)."""
+    began: float | None = None
+    """The time.monotonic() from which a time limit counts (default: when the run is executed)."""
     prepare: Prepare | None = None
     """Prepares the data in place of the task, for runs that share it."""
 
@@ -92,7 +92,7 @@ class RunSpec:
 
 def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
     """Prepare, train, and score on the test sets; raise after saving when a signal stops it."""
-    settings, started = job.resolved.settings, time.monotonic() if job.started is None else job.started
+    settings, clock = job.resolved.settings, RunClock.since(job.began)
     task = find_task(settings.task)
     check_loggers(settings.train.loggers)
     check_processes(settings.machine)
@@ -122,7 +122,7 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
             seed=settings.seed,
             width=prepared.width,
             team=team,
-            started=started,
+            clock=clock,
         )
         described = _describe(machine, team)
         describe_processes(trainer, team, progress)
@@ -215,6 +215,7 @@ def _hooks(
         drop_older=drop_older,
         untrained=untrained,
         baseline=prepared.baseline,
+        scorings=prepared.scorings,
         progress=progress,
     )
 

@@ -1,6 +1,7 @@
 """Agreement of the processes of a run before they train: folder, settings, version, data, checkpoint."""
 
 import json
+import os
 import socket
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from regard.checkpoint.verification import TRAINING, WEIGHTS, sharded
 from regard.config.parsing import parse_json
 from regard.errors import CheckpointError, ConfigError, RunError
 from regard.models.base.settings import ModelSettings
-from regard.processes import is_started
+from regard.processes import BEGAN, command_began, is_started
 from regard.progress import Progress
 from regard.runs.run import Run
 from regard.tasks.record import RECORD
@@ -34,6 +35,7 @@ def start_processes(machine: MachineSettings) -> None:
         return
     from regard.training.parallel.launch import launch
 
+    os.environ[BEGAN] = repr(command_began())
     sys.exit(launch(sys.argv[1:], machine.processes, machine.max_restarts))
 
 

@@ -43,10 +43,11 @@ def resume(
     force: bool = False,
     progress: Progress | bool | None = None,
     prepare: Prepare | None = None,
+    began: float | None = None,
 ) -> Run:
     """Resume a run from its latest checkpoint, nothing replayed; only settings in MAY_CHANGE may change.
 
-    Data that changed is refused, except with `force`. `prepare` is for runs that share data.
+    Data that changed is refused, except with `force`. `prepare` is for runs that share data; `began` as for `train`.
     """
     progress, run = as_progress(progress), Run(Path(path))
     record = run.record
@@ -59,6 +60,10 @@ def resume(
                 f"{name}: a resumed run cannot change this setting (only {', '.join(MAY_CHANGE)}*); start a new run."
             )
     done = record.steps or 0
+    if record.state == "finished" and settings.train.schedule == "wsd" and record.steps is not None:
+        raise RunError(
+            f"{path}: this run is finished at step {done:,}, its learning rate has fallen to 0; start a new run."
+        )
     is_longer = {"train.steps", "train.epochs"} & set(changed) or record.updates > done
     if record.state == "finished" and (settings.train.steps <= done or not is_longer):
         way = "train.steps=N above that" if settings.train.epochs is None else "train.epochs=N above those it has had"
@@ -80,7 +85,7 @@ def resume(
                 )
                 break
     start: Start = "resume" if has_checkpoint else "again"
-    return execute(run, RunSpec(Resolved(settings, sources), start, force, prepare=prepare), progress)
+    return execute(run, RunSpec(Resolved(settings, sources), start, force, prepare=prepare, began=began), progress)
 
 
 def _resumed(run: Run, changes: Mapping[str, object]) -> RunSettings[ModelSettings]:

@@ -31,6 +31,7 @@ def train(
     out: str | Path | None = None,
     overwrite: bool = False,
     progress: Progress | bool | None = None,
+    began: float | None = None,
 ) -> Run:
     """Train a model and return its run.
 
@@ -38,9 +39,10 @@ def train(
     settings by dotted name. `data` are training rows from memory, `valid` validation rows: a list of tuples, dicts or
     texts, a data frame, or a data set of `datasets`; they are written to the run's folder first of all, and are files
     from then on. `progress`: None shows bars in a terminal or notebook, False nothing. A signal stops the run,
-    saved, with KeyboardInterrupt or RunInterrupted.
+    saved, with KeyboardInterrupt or RunInterrupted. `began`: the time.monotonic() from which a time limit counts
+    (default: now).
     """
-    started = time.monotonic()
+    began = time.monotonic() if began is None else began
     chosen, shown = chosen_recipe(recipe), as_progress(progress)
     path = Path(out) if out is not None else Path("runs") / chosen.name
     if is_restarted() and _is_of_this_launch(Run(path)):
@@ -57,7 +59,7 @@ def train(
             chosen = _pointed(chosen, role, task.file_source(str(file), lines))
     resolved = resolve_run(chosen, overrides or {}, next(iter(files.values()), ()) if data is not None else ())
     run = Run(claim(path, overwrite).path) if is_main_process() else Run(path)
-    spec = RunSpec(resolved, "replace" if run.exists else "new", started=started)
+    spec = RunSpec(resolved, "replace" if run.exists else "new", began=began)
     with removed_if_empty(missing_folders(path)), _written(files if is_main_process() else {}, run):
         return execute(run, spec, shown)
 

@@ -17,6 +17,7 @@ from regard.tasks.record import DataReport
 from regard.tasks.text.settings import TextRunSettings
 from regard.tasks.translate.settings import PairRunSettings
 from regard.text.tokenizer import Tokenizer
+from regard.training.hooks import SCORINGS
 
 D = TypeVar("D", covariant=True)
 
@@ -55,6 +56,16 @@ class Prepared(Generic[D]):
     """The data itself, for checks."""
     baseline: Mapping[str, float] = field(default_factory=dict)
     """Validation metrics of the best constant prediction; a model at this level has learned nothing."""
+    scorings: float = SCORINGS
+    """Time of the final scores, in validations, about."""
+
+
+def scorings(scored: int, validated: int, each: float = 1.5) -> float:
+    """Return the time of the final scores of so many rows, in validations.
+
+    `each`: the time of a row, as a multiple of that in a validation; all its metrics are computed.
+    """
+    return max(2.0, each * scored / max(1, validated))
 
 
 def translation_tokenizers(tokenizers: Mapping[str, Tokenizer]) -> tuple[Tokenizer, Tokenizer]:

@@ -10,6 +10,9 @@ from regard.checkpoint.bundle import TrainingState
 from regard.progress import SILENT, Progress
 from regard.training.state import LoopState
 
+SCORINGS = 3.0
+"""Validations that the final scores take, where nothing is known about them."""
+
 Record = dict[str, float]
 
 
@@ -29,4 +32,6 @@ class Hooks:
     """Makes the model anew, as it was before the first update; None: a model that learns nothing is only reported."""
     baseline: Mapping[str, float] = field(default_factory=dict)
     """Validation metrics of the best constant prediction."""
+    scorings: float = SCORINGS
+    """Time of the final scores, in validations, about."""
     progress: Progress = SILENT

@@ -18,6 +18,7 @@ from regard.progress import Bar
 from regard.training.device.cuda_graphs import Sums
 from regard.training.device.machine import Machine
 from regard.training.divergence import Divergence, detect_explosion
+from regard.training.ending import RunClock
 from regard.training.hooks import Hooks
 from regard.training.interrupt import catching_interrupts
 from regard.training.metrics_window import MetricsWindow, total
@@ -51,9 +52,9 @@ class Trainer(Recoverable):
         seed: int,
         width: int,
         team: ProcessGroup | None = None,
-        started: float | None = None,
+        clock: RunClock | None = None,
     ) -> None:
-        super().__init__(model, objective, settings, machine, hooks, team, started)
+        super().__init__(model, objective, settings, machine, hooks, team, clock)
         self.feed, self.seed, self.width = feed, seed, width
         self.checks_every_step = machine.device.type == "cpu"  # reading a value synchronizes with a GPU
         self._warned: dict[str, str] = {}
@@ -76,7 +77,8 @@ class Trainer(Recoverable):
             while not ending.is_over(self.state):
                 self._update(self._next())
                 step = self.state.step
-                validates = step % settings.validate_every == 0 or step == ending.last_step(self.state)
+                is_last = step == ending.last_step(self.state)
+                validates = is_last or (step % settings.validate_every == 0 and self._may_validate())
                 saves = bool(settings.save_every) and step % settings.save_every == 0
                 stops = self.team.agree(bool(self.received) or step == stop_at, self.machine.device)
                 divergence = self._report(bar, must_check=validates or saves or stops)
@@ -91,6 +93,12 @@ class Trainer(Recoverable):
                 if stops:
                     return "interrupted"
         return "finished" if self.state.step >= ending.last_step(self.state) else "no improvement"
+
+    def _may_validate(self) -> bool:
+        """Return False where a time limit leaves no time for a validation before the last one."""
+        if self.settings.minutes is None:
+            return True
+        return not self.team.agree(not self.ending.may_validate(self.state), self.machine.device)
 
     def _fall(self, validates: bool) -> None:
         """Let the rate of the schedule wsd fall from here on, if it is time to, and keep the fall within the time."""
@@ -141,7 +149,7 @@ class Trainer(Recoverable):
         state.step += 1
         self.model.train()
         if isinstance(self.model, Scheduled):
-            self.model.advance(min(1.0, state.step / self.ending.last_step(state)))
+            self.model.advance(self._progress())
         objective = self.gradients.objective
         zeros = dict.fromkeys(objective.parts, 0)  # a process may have no part of a small update
         counts = total([zeros, *(objective.counts(batch) for batch in update.micro_batches)])
@@ -162,6 +170,13 @@ class Trainer(Recoverable):
         tokens = max(counts.values()) if update.tokens is None else update.tokens
         state.tokens_seen += tokens
         self._window.add(sums, counts, tokens, self._elapsed())
+
+    def _progress(self) -> float:
+        """Return the fraction of the training that is done, the same on every process."""
+        progress = self.ending.progress(self.state)
+        if self.settings.minutes is None:
+            return progress
+        return float(self.team.sum_values(torch.tensor([progress], device=self.machine.device))) / self.team.size
 
     def _elapsed(self) -> float:
         """Return and accumulate the wall-clock seconds since the last call, the time of queued GPU work included."""

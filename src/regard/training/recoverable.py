@@ -14,7 +14,7 @@ from regard.training.device.gradients import build_gradients
 from regard.training.device.machine import Machine
 from regard.training.divergence import Divergence, recover, restarted
 from regard.training.ema import Ema, copies, fill
-from regard.training.ending import Ending
+from regard.training.ending import Ending, RunClock
 from regard.training.hooks import Hooks
 from regard.training.metrics_window import MetricsWindow
 from regard.training.optimizers import build_optimizer, optimizer_tensors, restore_optimizer
@@ -39,7 +39,7 @@ class Recoverable(ABC):
         machine: Machine,
         hooks: Hooks,
         team: ProcessGroup | None,
-        started: float | None,
+        clock: RunClock | None,
     ) -> None:
         self.model = model.to(machine.device)
         self.settings, self.machine, self.hooks, self.team = settings, machine, hooks, team or ProcessGroup()
@@ -47,7 +47,7 @@ class Recoverable(ABC):
         self.gradients = build_gradients(self.model, objective, machine, self.team, *choices)
         self.optimizer = build_optimizer(self.model, settings)
         self.average, self.state = Ema(self.model, settings.ema_decay), LoopState()
-        self.ending = Ending(settings, started)
+        self.ending = Ending(settings, clock, hooks.scorings)
         self._window, self._clock = MetricsWindow(machine.device), time.perf_counter()
         self._last_good: Snapshot | None = None
         self._line = ValidationLine()

@@ -16,6 +16,8 @@ def _names(value: object) -> object:
     return tuple(names) if isinstance(names, list) else names
 
 
+OPEN_END = 10_000_000
+"""Updates of a run that the clock alone ends."""
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 
 
@@ -125,6 +127,11 @@ class TrainSettings(LoopSettings):
     def ends_itself(self) -> bool:
         """True if validation or the clock decides when the rate falls; `steps` is only a limit then."""
         return self.schedule == "wsd" and (self.patience > 0 or self.minutes is not None)
+
+    @property
+    def is_open(self) -> bool:
+        """True if the clock alone decides how many updates there are; `steps` has no meaning then."""
+        return self.minutes is not None and self.steps >= OPEN_END
 
     @property
     def peak_rate(self) -> float:

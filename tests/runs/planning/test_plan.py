@@ -21,6 +21,22 @@ def test_a_plan_writes_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_plan_that_the_clock_ends_counts_no_updates_before_they_are_measured(tmp_path):
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"ein Hund {n}\ta dog {n}\n" for n in range(60)))
+    words = {"data.train.path": str(pairs), "text.size": 300}
+    plan, _ = plan_run(resolve_run(find_recipe("translate"), words | {"train.minutes": 1.5}).settings)
+    assert (plan.updates, plan.epochs, plan.end) == (None, None, "within 1.5 minutes")
+    assert ("updates", "–") in plan.rows()
+    measured = plan.measured(120, 90.0)
+    assert measured.rows()[-1] == ("training time", "about 1:30, in all")
+    assert (measured.updates, measured.epochs) == (120, round(120 / plan.updates_per_epoch, 1))
+    open_end, _ = plan_run(resolve_run(find_recipe("translate"), words).settings)
+    assert open_end.end == "when validation stops improving or after the last update"
+    fixed, _ = plan_run(resolve_run(find_recipe("translate"), words | {"train.steps": 40}).settings)
+    assert (fixed.updates, fixed.end) == (40, "after the last update")
+
+
 def test_epochs_are_counted_in_updates():
     words = {"data.train.max_rows": 300, "data.valid.max_rows": 20, "text.size": 600, "data.test.test.max_rows": 5}
     words |= {f"data.test.unseen-{part}.max_rows": 5 for part in ("pairs", "cases", "depth")}
@@ -42,6 +58,7 @@ def test_the_sizes_of_the_data_follow_those_of_the_model():
         "epochs",
         "device",
         "seconds",
+        "end",
     ]
     assert plan.data == {"examples": 50}  # to_dict changes nothing
 

@@ -6,11 +6,12 @@ import torch
 
 from regard.data.feeds.feed import PairFeed
 from regard.data.feeds.sampler import Position
+from regard.progress import Progress
 from regard.studies.doctor import machine, memory, speed
 from regard.studies.doctor.largest_batch import largest_batch, largest_rows
 from regard.studies.doctor.lr_finder import Sweep, as_setting, rate_findings, sweep
 from regard.studies.doctor.machine import memory_findings
-from regard.studies.doctor.speed import duration_words, speed_findings
+from regard.studies.doctor.speed import duration_words, speed_findings, training_time
 from regard.studies.doctor.trial import Trial
 from regard.training.schedules import learning_rate
 from regard.training.settings import TrainSettings
@@ -21,6 +22,23 @@ GIGABYTE = 2**30
 @pytest.fixture
 def ready(setup, sound):
     return setup(sound)
+
+
+def test_a_trial_shows_its_bars_and_no_validation(ready):
+    class Shown(Progress):
+        said, bars = [], []
+
+        def info(self, message):
+            self.said.append(message)
+
+        def bar(self, title, total=None, done=0):
+            self.bars.append(title)
+            return super().bar(title, total, done)
+
+    shown = Shown()
+    updates, seconds = training_time(ready, shown)
+    assert updates == ready.train.steps and seconds > 0
+    assert shown.bars and not shown.said
 
 
 def test_the_memory_of_the_largest_batch_is_measured(ready):

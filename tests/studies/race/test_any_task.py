@@ -117,6 +117,16 @@ def test_without_a_budget_the_epochs_of_the_recipe_are_trained(tmp_path, monkeyp
         race(short, "10m", out=tmp_path / "both")
 
 
+def test_a_run_that_validation_ends_needs_a_budget_in_a_race_and_a_time_limit_is_one(tmp_path, monkeypatch):
+    monkeypatch.setattr("regard.studies.race.race._Session.run", lambda self: None)
+    open_end = lineup_of("masked-language-model", tmp_path)
+    with pytest.raises(ConfigError, match="--budget: validation ends such a run"):
+        race(open_end, out=tmp_path / "none")
+    limited = replace(open_end, overrides=open_end.overrides | {"train.minutes": 0.05})
+    record = race(limited, out=tmp_path / "limited").record
+    assert record.asked.budget == "3s" and max(each.steps for each in record.plan.values()) < 10_000
+
+
 def test_the_standings_show_the_validated_metric_of_the_task(raced, tmp_path):
     lineup, found = raced
     shown = []

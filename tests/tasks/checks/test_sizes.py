@@ -1,6 +1,7 @@
 import pytest
 
 from regard.tasks.checks.sizes import size_findings
+from regard.training.settings import OPEN_END
 
 
 def one(findings, name):
@@ -29,6 +30,19 @@ def test_runs_that_are_too_short_or_too_long_are_reported(material, sound):
     finding = one(size_findings(material(sound, **endless)), "epochs")
     assert finding.severity == "warning" and finding.way_out == "stop early: train.patience=8"
     assert one(size_findings(material(sound, **endless | {"train__patience": 8})), "epochs").severity == "ok"
+
+
+def test_the_limit_of_a_run_that_ends_itself_is_not_its_length(material, sound):
+    clock = {"train__minutes": 1.5, "train__schedule": "wsd", "train__steps": OPEN_END, "train__warmup": 10}
+    (finding,) = (each for each in size_findings(material(sound, **clock)) if each.name == "epochs")
+    assert finding.severity == "ok" and finding.sentence.endswith("make an epoch; the run ends after 1.5 minutes.")
+    limited = one(size_findings(material(sound, **clock | {"train__steps": 90_000})), "epochs")
+    assert limited.severity == "ok" and "; the run has at most " in limited.sentence
+    patient = {"train__schedule": "wsd", "train__patience": 6, "train__steps": 90_000}
+    finding = one(size_findings(material(sound, **patient)), "epochs")
+    assert finding.severity == "ok" and finding.sentence.endswith(
+        "epochs, or fewer when validation no longer improves."
+    )
 
 
 def test_updates_as_large_as_the_data_are_reported(material, sound):

@@ -44,6 +44,15 @@ def check(settings):
         assert 100 <= text.size <= 50_000
 
 
+def test_a_short_time_on_a_cpu_has_small_validations(surveyed):
+    def sentences(**changes):
+        return surveyed("translate", 50_000, 70, **changes).settings.validation.bleu_sentences
+
+    assert [sentences(train__minutes=minutes) for minutes in (0.5, 2, 20)] == [20, 50, 200]
+    assert sentences() == 200 and sentences(train__minutes=1, device="cuda") == 1000
+    assert sentences(train__minutes=1, validation__bleu_sentences=70) == 70
+
+
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("task", ["translate", "language-model", "masked-language-model"])
 def test_plans_are_sane_for_any_amount_of_text(surveyed, task, device):

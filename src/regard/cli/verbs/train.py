@@ -1,6 +1,5 @@
 """`regard train`: training from a recipe, or directly from data files."""
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -30,7 +29,7 @@ def train(
     """
     from regard.cli.console import progress
     from regard.cli.metrics import print_plan, print_run
-    from regard.processes import is_main_process
+    from regard.processes import command_began, is_main_process
     from regard.runs.planning.plan import plan_run
     from regard.runs.planning.recipes import find_recipe, resolve_run
     from regard.runs.preflight import preflight
@@ -38,7 +37,7 @@ def train(
     from regard.runs.resume import resume as resume_run
     from regard.runs.resume import resumed_machine
     from regard.runs.train import train as train_run
-    from regard.studies.doctor.speed import training_seconds
+    from regard.studies.doctor.speed import training_time
     from regard.studies.doctor.trial import TrialSetup
     from regard.tasks.contract import find_task
     from regard.training.device.machine import prepare_machine
@@ -53,7 +52,7 @@ def train(
     if start.resume is not None:
         _check_resume(start, recipe, overwrite)
         start_processes(resumed_machine(start.resume, overrides))
-        run = resume_run(start.resume, overrides, force=start.force, progress=reporter)
+        run = resume_run(start.resume, overrides, force=start.force, progress=reporter, began=command_began())
     else:
         recipe = _check_new(recipe, start.force)
         if start.dry_run:
@@ -62,11 +61,13 @@ def train(
             preflight(run_settings, prepared, reporter)
             if find_task(run_settings.task).has_trials:
                 setup = TrialSetup(run_settings, prepared, prepare_machine(run_settings.machine))
-                plan = replace(plan, seconds=training_seconds(setup, reporter))
+                plan = plan.measured(*training_time(setup, reporter))
             print_plan(plan, json)
             return
         start_processes(resolve_run(find_recipe(recipe), overrides).settings.machine)
-        run = train_run(recipe, overrides, out=start.out, overwrite=overwrite, progress=reporter)
+        run = train_run(
+            recipe, overrides, out=start.out, overwrite=overwrite, progress=reporter, began=command_began()
+        )
     if is_main_process():
         print_run(run, json)
 

@@ -1,6 +1,6 @@
 """The plan of a run: its sizes, counted before anything is trained."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from regard.models.base.settings import ModelSettings, Vocabularies
@@ -12,6 +12,10 @@ from regard.tasks.data import Prepared
 from regard.tasks.declarations import Context
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import prepare_machine
+from regard.training.settings import LoopSettings, TrainSettings
+
+TIMED = "within "
+"""The first word about the end of a run with a time limit."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +26,21 @@ class Plan:
     preset: str | None
     parameters: int
     vocabulary: int
-    updates: int
+    updates: int | None
+    """The number of updates, at most; None: the clock ends the run, and the pace is not measured."""
     updates_per_epoch: int
-    epochs: float
+    epochs: float | None
     device: str
     data: dict[str, Any] = field(default_factory=dict)
     """The sizes of the data, as the task counts them."""
     seconds: float | None = None
     """Estimated training time; None: not measured."""
+    end: str = "after the last update"
+    """The event that ends the run, in words."""
+
+    def measured(self, updates: int, seconds: float) -> "Plan":
+        """Return it with a number of updates and a training time as measured."""
+        return replace(self, updates=updates, epochs=round(updates / self.updates_per_epoch, 1), seconds=seconds)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, the sizes of the data after the model's."""
@@ -41,8 +52,9 @@ class Plan:
     def rows(self) -> list[tuple[str, str]]:
         """Return names and values in words."""
         values = self.to_dict()
+        scope = "in all" if self.end.startswith(TIMED) else "without validation"
         if (seconds := values.pop("seconds")) is not None:
-            values["training time"] = f"about {duration(seconds)}, without validation"
+            values["training time"] = f"about {duration(seconds)}, {scope}"
         return [(name.replace("_", " "), _shown(value)) for name, value in values.items()]
 
 
@@ -59,7 +71,8 @@ def plan_run(settings: RunSettings[ModelSettings], progress: Progress = SILENT) 
     machine, task = prepare_machine(settings.machine), find_task(settings.task)
     prepared = task.prepare(settings, Context(machine, progress))
     per_epoch = prepared.feed.updates_in(epoch=0)
-    updates = settings.train.planned(per_epoch).steps
+    train = settings.train.planned(per_epoch)
+    updates = None if isinstance(train, TrainSettings) and train.is_open else train.steps
     plan = Plan(
         task=settings.task,
         preset=settings.model.preset,
@@ -67,11 +80,23 @@ def plan_run(settings: RunSettings[ModelSettings], progress: Progress = SILENT) 
         vocabulary=prepared.bundle.vocabularies.target,
         updates=updates,
         updates_per_epoch=per_epoch,
-        epochs=round(updates / per_epoch, 1),
+        epochs=None if updates is None else round(updates / per_epoch, 1),
         device=str(machine.device),
         data=task.plan(prepared),
+        end=_end(train),
     )
     return plan, prepared
+
+
+def _end(train: LoopSettings) -> str:
+    """Return what ends a run, in words."""
+    ends = []
+    if isinstance(train, TrainSettings):
+        ends += [f"{TIMED}{train.minutes:g} minutes"] if train.minutes is not None else []
+        ends += ["when validation stops improving"] if train.patience else []
+        if train.is_open:
+            return " or ".join(ends)
+    return " or ".join([*ends, "after the last update"])
 
 
 def preset_parameters(name: str, vocabulary: int) -> int:

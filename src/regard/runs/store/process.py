@@ -2,16 +2,15 @@
 
 import os
 import socket
-from pathlib import Path
 from typing import Any
 
-from regard.processes import launch_id
+from regard.processes import launch_id, process_facts
 from regard.tasks.record import ProcessRecord
 
 
 def this_process() -> dict[str, Any]:
     """Return what identifies this process: its id, its host, and when it started."""
-    facts = _facts(os.getpid())
+    facts = process_facts(os.getpid())
     began = facts[1] if facts else None
     return {"pid": os.getpid(), "host": socket.gethostname(), "began": began, "launch": launch_id()}
 
@@ -26,18 +25,8 @@ def is_alive(process: ProcessRecord) -> bool | None:
         return False
     except PermissionError:
         pass  # another user's process, and running
-    facts = _facts(process.pid)
+    facts = process_facts(process.pid)
     if facts is None:
         return True
     state, began = facts
     return state != "Z" and process.began in (None, began)  # a number may be given to a new process
-
-
-def _facts(pid: int) -> tuple[str, int] | None:
-    """Return the state of a process and the moment it began, in ticks since the start of the machine (Linux)."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    words = text.rpartition(")")[2].split()  # the name in parentheses may hold anything
-    return words[0], int(words[19])

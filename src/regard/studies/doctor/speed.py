@@ -3,6 +3,7 @@
 import copy
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 
@@ -10,7 +11,7 @@ import torch
 
 from regard.data.feeds.feed import Feed, Update
 from regard.data.feeds.sampler import Position
-from regard.progress import SILENT, Progress
+from regard.progress import SILENT, Bar, Progress
 from regard.studies.doctor.trial import TrialSetup
 from regard.tasks.contract import find_task
 from regard.tasks.findings import Finding, graded, percent
@@ -100,6 +101,19 @@ class TimedFeed:
         return self.feed.updates_in(epoch)
 
 
+class BarsOnly(Progress):
+    """Forwards the bars of a trial; its validations are none."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+
+    @contextmanager
+    def bar(self, title: str, total: int | None = None, done: int = 0) -> Iterator[Bar]:
+        """Forward a bar."""
+        with self.progress.bar(title, total, done) as bar:
+            yield bar
+
+
 def speed_findings(setup: TrialSetup, progress: Progress = SILENT) -> list[Finding]:
     """Return the duration of the run, extrapolated from a few real updates on a copy of the model."""
     pace, train = measure_pace(setup, progress), setup.train
@@ -118,7 +132,7 @@ def speed_findings(setup: TrialSetup, progress: Progress = SILENT) -> list[Findi
         f"{machine['threads']} threads: {updates:,} updates take about {duration_words(total)}"
         f"{' at most' if train.patience or train.ends_itself else ''}, without validation."
     )
-    severity = graded(total, note=DAY / 4, warning=DAY)
+    severity = "ok" if train.is_open else graded(total, note=DAY / 4, warning=DAY)
     data_wait = _data_wait(pace.data_wait)
     if severity == "ok":
         return [Finding("machine", "speed", "ok", sentence, (), "", {}, metrics), data_wait]
@@ -127,10 +141,11 @@ def speed_findings(setup: TrialSetup, progress: Progress = SILENT) -> list[Findi
     return [Finding("machine", "speed", severity, sentence, (), smaller, steps, metrics), data_wait]
 
 
-def training_seconds(setup: TrialSetup, progress: Progress = SILENT) -> float:
-    """Return the estimated training time of a run, from a second or two of timed updates."""
+def training_time(setup: TrialSetup, progress: Progress = SILENT) -> tuple[int, float]:
+    """Return the updates of a run and their estimated seconds, from a second or two of timed updates."""
     pace = measure_pace(setup, progress, QUICK_SECONDS)
-    return pace.seconds * _updates(setup, pace) + pace.capture_seconds
+    updates = _updates(setup, pace)
+    return updates, pace.seconds * updates + pace.capture_seconds
 
 
 def _updates(setup: TrialSetup, pace: Pace) -> int:
@@ -216,7 +231,7 @@ def _train(trainer: Trainer, count: int, progress: Progress = SILENT) -> float:
     before = replace(trainer.state)
     settings = trainer.settings.model_copy(update={"steps": trainer.state.step + count})
     trainer.settings = trainer.ending.settings = settings
-    trainer.hooks = Hooks(trainer.hooks.validate, trainer.hooks.save, progress=progress)
+    trainer.hooks = Hooks(trainer.hooks.validate, trainer.hooks.save, progress=BarsOnly(progress))
     if trainer.run() == "interrupted":  # the loop handles Ctrl-C by saving; a trial saves nothing
         raise KeyboardInterrupt
     return (trainer.state.waited - before.waited) / max(trainer.state.seconds - before.seconds, 1e-9)

@@ -56,6 +56,7 @@ def within(resolved: Resolved[Any], steps: int, limit: Mapping[str, int] = NO_LI
         "train.warmup": _warmup(resolved.settings.train, steps),
         "train.validate_every": math.ceil(steps / POINTS),
         "train.patience": 0,  # every member uses the whole budget
+        "train.minutes": None,
     }
     changes = {name: value for name, value in defaults.items() if resolved.source(name) != GIVEN}
     changes |= {"train.steps": steps, "preflight": False} | dict(limit)
@@ -66,6 +67,8 @@ def _warmup(train: TrainSettings, steps: int) -> int | float:
     """Return the warm-up of a schedule of that many steps; a fraction stays one."""
     if isinstance(train.warmup, float):
         return train.warmup
+    if train.is_open:
+        return min(train.warmup, max(1, steps // 10))
     # Where epochs decide, the recipe's number of steps is only an upper bound.
     warmup = train.warmup if train.epochs is not None else math.ceil(train.warmup * steps / train.steps)
     return min(warmup, max(0, steps - 1))

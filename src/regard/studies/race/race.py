@@ -83,6 +83,12 @@ def _budget(budget: str | None, member: Member) -> Budget:
                 f'--budget "{train.steps} steps".'
             )
         return parse_budget(budget)
+    if train.is_open:
+        return Budget("seconds", 60 * train.minutes)
+    if train.ends_itself and not is_given:
+        raise ConfigError(
+            "--budget: validation ends such a run, but a race gives each model the same budget; name one (10m)."
+        )
     return Budget("steps", train.steps) if is_given or train.epochs is None else Budget("epochs", train.epochs)
 
 

@@ -121,13 +121,15 @@ def step_findings(settings: TrainSettings, per_epoch: int, tokens: int | None) -
     `tokens` are those of an epoch; None: there are too few for advice on the size of updates.
     """
     train = settings.planned(per_epoch)
-    epochs = train.steps / per_epoch
-    metrics = {"updates_per_epoch": per_epoch, "epochs": epochs}
-    findings = [_epochs(epochs, train.patience, metrics)]
+    findings = [_epochs(train, per_epoch)]
     if per_epoch < 10 and tokens is not None:
         sentence = f"An update takes {percent(1, per_epoch)} of the training set: an epoch has only {per_epoch}."
         smaller = {"train.tokens_per_update": max(256, tokens // 50)}
-        findings.append(Finding("sizes", "update", "note", sentence, (), "make updates smaller", smaller, metrics))
+        findings.append(
+            Finding("sizes", "update", "note", sentence, (), "make updates smaller", smaller, findings[0].metrics)
+        )
+    if train.is_open:
+        return findings
     if train.schedule != "constant" and train.warmup >= 0.5 * train.steps:
         findings.append(
             Finding(
@@ -156,16 +158,22 @@ def step_findings(settings: TrainSettings, per_epoch: int, tokens: int | None) -
     return findings
 
 
-def _epochs(epochs: float, patience: int, metrics: dict[str, float]) -> Finding:
-    length = f"{metrics['updates_per_epoch']:,} updates make an epoch; the run has {epochs:,.1f} epochs"
+def _epochs(train: TrainSettings, per_epoch: int) -> Finding:
+    metrics: dict[str, float] = {"updates_per_epoch": per_epoch}
+    if train.is_open:
+        sentence = f"{per_epoch:,} updates make an epoch; the run ends after {train.minutes:g} minutes."
+        return Finding("sizes", "epochs", "ok", sentence, metrics=metrics)
+    epochs = metrics["epochs"] = train.steps / per_epoch
+    limit = "at most " if train.ends_itself else ""
+    length = f"{per_epoch:,} updates make an epoch; the run has {limit}{epochs:,.1f} epochs"
     if epochs < 0.5:
-        whole = {"train.steps": int(metrics["updates_per_epoch"])}
+        whole = {"train.steps": per_epoch}
         sentence = f"{length} and leaves out most of the text."
         return Finding("sizes", "epochs", "note", sentence, (), "train for one epoch", whole, metrics)
-    if epochs > 300 and not patience:
+    if epochs > 300 and not (train.patience or train.ends_itself):
         sentence = f"{length} and will overfit."
         return Finding("sizes", "epochs", "warning", sentence, (), "stop early", {"train.patience": 8}, metrics)
-    until = ", or fewer when validation no longer improves" if patience else ""
+    until = ", or fewer when validation no longer improves" if train.patience else ""
     return Finding("sizes", "epochs", "ok", f"{length}{until}.", metrics=metrics)
 
 

@@ -15,7 +15,7 @@ from regard.models.families import build_model, count_parameters, family, is_bid
 from regard.models.heads import POOLED_KINDS, load_matching_weights
 from regard.objectives.head import HeadObjective
 from regard.progress import Progress
-from regard.tasks.data import EvalSet, Prepared
+from regard.tasks.data import EvalSet, Prepared, scorings
 from regard.tasks.declarations import Context
 from regard.tasks.finetune.adapting import adapt, class_weights
 from regard.tasks.finetune.data import (
@@ -92,6 +92,7 @@ def prepare_examples(task: AnyHeadTask, settings: Settings, context: Context) ->
         report=report,
         data=sets,
         baseline=task.baseline(sets.valid, encoded["valid"]),
+        scorings=scorings(sum(map(len, sets.tests.values())) or len(sets.valid), len(sets.valid)),
     )
 
 

@@ -15,7 +15,7 @@ from regard.models.families import build_model, count_parameters
 from regard.objectives.language_model import LanguageObjective
 from regard.progress import SILENT, Progress
 from regard.tasks.baseline import token_baseline
-from regard.tasks.data import Prepared, TextTaskData
+from regard.tasks.data import Prepared, TextTaskData, scorings
 from regard.tasks.declarations import Context
 from regard.tasks.embedding_init import fill_embeddings, freeze_embeddings
 from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
@@ -29,6 +29,8 @@ from regard.text.tokenizer import Tokenizer
 from regard.training.device.machine import Machine
 
 Settings = LanguageSettings[ModelSettings]
+STRIDED = 3.0
+"""Time of the final scores of a token, in overlapping windows, as a multiple of its validation."""
 
 
 def prepare_language(settings: Settings, context: Context) -> Prepared[TextTaskData]:
@@ -52,6 +54,7 @@ def prepare_language(settings: Settings, context: Context) -> Prepared[TextTaskD
     micro_batch = train.micro_batch_tokens or machine.micro_batch_tokens
     feed = WindowFeed(corpora.train, window, train.tokens_per_update, micro_batch, settings.seed)
     tests = corpora.test or {"valid": corpora.valid}
+    validated = min(len(corpora.valid), settings.validation.tokens)
     return Prepared(
         bundle=bundle,
         feed=feed,
@@ -63,7 +66,8 @@ def prepare_language(settings: Settings, context: Context) -> Prepared[TextTaskD
             corpora_report(corpora) | {"window": window, "folder": str(folder)} | origin_facts(bundle)
         ),
         data=TextTaskData(settings, corpora, bundle, window, feed.updates_in(epoch=0)),
-        baseline=token_baseline(corpora.valid.read(0, min(len(corpora.valid), settings.validation.tokens))),
+        baseline=token_baseline(corpora.valid.read(0, validated)),
+        scorings=scorings(sum(map(len, tests.values())), validated, STRIDED),
     )
 
 

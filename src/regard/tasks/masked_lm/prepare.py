@@ -20,7 +20,7 @@ from regard.models.families import build_model, count_parameters
 from regard.objectives.masked_lm import MaskedObjective
 from regard.progress import Progress
 from regard.tasks.baseline import token_baseline
-from regard.tasks.data import Prepared, TextTaskData
+from regard.tasks.data import Prepared, TextTaskData, scorings
 from regard.tasks.declarations import Context
 from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
 from regard.tasks.masked_lm.evaluate import MaskedText, masked_metrics
@@ -85,20 +85,21 @@ def prepare_masked(settings: Settings, context: Context) -> Prepared[TextTaskDat
         settings.seed,
         0 if machine.device.type == "cpu" else WORKERS,
     )
+    tests = corpora.test or {"valid": corpora.valid}
+    validated = min(len(corpora.valid), settings.validation.tokens)
     return Prepared(
         bundle=bundle,
         feed=feed,
         objective=MaskedObjective(settings.objective.nsp_weight if has_pairs else 0.0),
         width=settings.model.width,
         validate=_validation(texts["valid"], settings, machine),
-        tests=corpus_eval_sets(corpora.test or {"valid": corpora.valid}, settings.data, tokenizer),
+        tests=corpus_eval_sets(tests, settings.data, tokenizer),
         report=MaskedReport.model_validate(
             corpora_report(corpora) | {"window": length, "folder": str(folder)} | origin_facts(bundle)
         ),
         data=TextTaskData(settings, corpora, bundle, length, feed.updates_in(epoch=0)),
-        baseline=token_baseline(
-            corpora.valid.read(0, min(len(corpora.valid), settings.validation.tokens)), "mlm_loss"
-        ),
+        baseline=token_baseline(corpora.valid.read(0, validated), "mlm_loss"),
+        scorings=scorings(sum(map(len, tests.values())), validated),
     )
 
 
@@ -113,6 +114,11 @@ def new_masked_bundle(
     model: Any = build_model(settings.model, vocabularies)
     length = length_of(settings.sequences, model.max_positions)
     early = settings.sequences.phase1_length
+    if early and settings.train.is_open:
+        raise ConfigError(
+            "sequences.phase1_length: the clock ends this run, so the updates of its first phase cannot be counted; "
+            "give train.steps too, or leave it out."
+        )
     facts: dict[str, Any] = {
         "seed": settings.seed,
         "length": length,

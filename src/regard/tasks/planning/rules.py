@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from regard.tasks.planning.inputs import Default, PlanInput
+from regard.training.settings import OPEN_END
 
 PRE_NORM_RATE = 0.5
 """Peak learning rate of Adam times the width, for norms before the sums."""
@@ -28,8 +29,6 @@ SMALL_TEXT, SMALL_TEXT_VOCABULARY = 3.6e6, 8000
 grows with 0.25."""
 MEDIUM_EPOCH = 460_000
 """Tokens of an epoch whose updates have `REFERENCE_UPDATE` tokens on a GPU; they grow with the square root."""
-OPEN_END = 10_000_000
-"""Updates of a run that the clock ends."""
 WARMUP, POST_NORM_WARMUP = 600, 1500
 """Updates of the warm-up of a long run; norms after the sums need a longer one."""
 GPU_FLOPS, CPU_FLOPS, SHORTEST_UPDATE = 2e14, 8e10, 0.01

@@ -20,6 +20,8 @@ TINY_TEXT = 8_000
 TINY = {"width": 96, "heads": 4, "feed_forward_width": 256, "encoder_layers": 2, "decoder_layers": 2}
 BLEU_SENTENCES = {"cuda": 1000}
 """Validation sentences that are translated each time on a GPU."""
+FEWEST_SENTENCES, A_MINUTE = 20, 25
+"""The same on a CPU with a time limit: at least so many, and so many for each minute of it, up to the default."""
 
 
 def translator_shape(plan: PlanInput) -> Iterator[Default]:
@@ -51,6 +53,9 @@ def translator_defaults(plan: PlanInput) -> Iterator[Default]:
     if is_affordable and ratio is not None and ratio < SCARCE:
         yield Default("objective.r_drop", R_DROP, sizes)
     sentences = BLEU_SENTENCES.get(plan.device, plan.value("validation.bleu_sentences", ()))
-    yield Default("validation.bleu_sentences", sentences, f"on {plan.device}")
+    reason = f"on {plan.device}"
+    if (minutes := plan.train.minutes) is not None and not plan.is_gpu:
+        sentences, reason = min(sentences, max(FEWEST_SENTENCES, round(A_MINUTE * minutes))), f"{minutes:g} minutes"
+    yield Default("validation.bleu_sentences", sentences, reason)
     if plan.is_gpu and plan.value("validation.bleu_sentences", ()) != 0:
         yield Default("train.select_by", "bleu", "it is what a translator is for")

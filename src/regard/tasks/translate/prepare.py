@@ -32,7 +32,7 @@ from regard.objectives.settings import MaskedTranslationObjectiveSettings
 from regard.objectives.translation import TranslationObjective
 from regard.progress import SILENT, Progress
 from regard.tasks.baseline import token_baseline
-from regard.tasks.data import EvalSet, Prepared, RawPairs, TranslationData, translation_tokenizers
+from regard.tasks.data import EvalSet, Prepared, RawPairs, TranslationData, scorings, translation_tokenizers
 from regard.tasks.declarations import Context
 from regard.tasks.embedding_init import fill_embeddings, freeze_embeddings
 from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
@@ -51,6 +51,8 @@ Settings = PairRunSettings[ModelSettings]
 
 FOCUS_PAIRS = 16
 """Validation pairs whose cross-attention is measured."""
+BEAM = 3.0
+"""Time of all scores of a pair, beam search included, as a multiple of its translation in a validation."""
 FEWEST_OUTPUTS = 5
 """Outputs below which the fraction of duplicates is not computed."""
 
@@ -101,10 +103,11 @@ def prepare_pairs(data: TranslationData, machine: Machine) -> Prepared[Translati
         objective=objective,
         width=settings.model.width,
         validate=_validation(bundle, data.valid_encoded, data.valid, settings, machine),
-        tests=test_sets(data),
+        tests=(tests := test_sets(data)),
         report=report,
         data=data,
         baseline=token_baseline(data.valid_encoded.target.ids),
+        scorings=scorings(sum(len(each.rows) for each in tests.values()), _sampled(settings, data.valid), BEAM),
     )
 
 
@@ -234,7 +237,7 @@ def _validation(
     bundle: Bundle, encoded: EncodedPairs, valid: list[Pair], settings: Settings, machine: Machine
 ) -> Callable[[Any], dict[str, float]]:
     """Return the function the loop validates with: loss, perplexity, attention focus, and BLEU on a fixed sample."""
-    count = min(settings.validation.bleu_sentences, len(valid))
+    count = _sampled(settings, valid)
     sample = [valid[row] for row in np.linspace(0, len(valid) - 1, count).astype(int)]
     max_length = max(settings.decode.max_source_length, int(encoded.source.lengths.max()))
     is_masked = is_conditional_masked(bundle.model)
@@ -257,6 +260,11 @@ def _validation(
         return metrics
 
     return validate
+
+
+def _sampled(settings: Settings, valid: list[Pair]) -> int:
+    """Return the number of pairs that each validation translates."""
+    return min(settings.validation.bleu_sentences, len(valid))
 
 
 def duplicate_fraction(hypotheses: Sequence[str], references: Sequence[str]) -> float:

@@ -103,7 +103,7 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
         from regard.training.word2vec.trainer import VectorTrainer
 
         assert isinstance(settings.model, WordVectorSettings)
-        for name in ("width", "started"):
+        for name in ("width", "clock"):
             named.pop(name)
         feed: Any = prepared.feed
         return VectorTrainer(
