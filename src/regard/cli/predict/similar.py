@@ -13,14 +13,14 @@ from regard.cli.options import NOTHING, Given, Json, Quiet, Run, TableOut, optio
 from regard.cli.predict.answers import Call
 from regard.cli.predict.operations import INPUTS, check_inputs, columns_of, operation_flags, option_names
 from regard.errors import ConfigError
-from regard.pipelines.similarity import Embeds, SimilarOptions, TextSimilarity, nearest
-from regard.pipelines.word_average import WordAverageEncoder
+from regard.pipelines.similarity import SimilarOptions, TextSimilarity, nearest
 from regard.pipelines.word_vectors import load_word_vectors, names_word_vectors
 from regard.progress import Progress
 from regard.tasks.masked_lm.task import TASK
 
 if TYPE_CHECKING:
     from regard.pipelines.encoder_results import Vectors
+    from regard.pipelines.similarity import Embeds
 
 OPERATION = next(each for each in TASK.operations if each.name == "similar")
 
@@ -73,16 +73,18 @@ def _check(texts: Sequence[str], given: Given, chosen: SimilarOptions, out: Path
         raise ConfigError("--out is for pairs in lines or tables; leave it out.")
 
 
-def _encoder(run: str, given: Given) -> Embeds:
+def _encoder(run: str, given: Given) -> "Embeds":
     if not names_word_vectors(run):
         return load_text_encoder(run, given)
     for name, value in given.values_of(("device", "threads", "precision", "pooling", "layer")).items():
         raise ConfigError(f"--{name} {value}: for text encoders, and {run} is a table of word vectors; leave it out.")
+    from regard.pipelines.word_average import WordAverageEncoder
+
     return WordAverageEncoder(load_word_vectors(run))
 
 
 def _compare_words(
-    encoder: Embeds, texts: Sequence[str], chosen: SimilarOptions, reporter: Progress, json: bool
+    encoder: "Embeds", texts: Sequence[str], chosen: SimilarOptions, reporter: Progress, json: bool
 ) -> None:
     one, other = (texts[0], chosen.word[0]), (texts[1], chosen.word[-1])
     similarity = encoder.similar_words(one, other, chosen.layer)
@@ -110,7 +112,7 @@ def _print_matrix(texts: Sequence[str], values: "Vectors", json: bool) -> None:
 
 
 def _print_nearest(
-    encoder: Embeds, texts: Sequence[str], chosen: SimilarOptions, reporter: Progress, json: bool
+    encoder: "Embeds", texts: Sequence[str], chosen: SimilarOptions, reporter: Progress, json: bool
 ) -> None:
     from regard.data.sources.lines import read_lines
 

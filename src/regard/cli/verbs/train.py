@@ -57,8 +57,9 @@ def train(
     else:
         recipe = _check_new(recipe, start.force)
         if start.dry_run:
-            run_settings = resolve_run(find_recipe(recipe), overrides).settings
-            plan, prepared = plan_run(run_settings, reporter)
+            resolved = resolve_run(find_recipe(recipe), overrides)
+            run_settings = resolved.settings
+            plan, prepared = plan_run(resolved, reporter)
             preflight(run_settings, prepared, reporter)
             if find_task(run_settings.task).has_trials:
                 setup = TrialSetup(run_settings, prepared, prepare_machine(run_settings.machine))

@@ -1,12 +1,15 @@
 """The plan of a run: its sizes, counted before anything is trained."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from regard.config.resolve import Resolved
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import count_parameters, family
 from regard.models.presets import preset
 from regard.progress import SILENT, Progress, duration
+from regard.runs.planning.autopilot import PlannedValue, planned_values
 from regard.tasks.contract import find_task
 from regard.tasks.data import Prepared
 from regard.tasks.declarations import Context
@@ -30,17 +33,19 @@ class Plan:
     """The sizes of the data, as the task counts them."""
     seconds: float | None = None
     """Estimated training time; None: not measured."""
+    planned: Mapping[str, PlannedValue] = field(default_factory=dict)
+    """The values that nobody has set, by setting, with their reasons."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, the sizes of the data after the model's."""
-        values = vars(self) | {}
+        values = vars(self) | {"planned": {name: vars(each) for name, each in self.planned.items()}}
         data = values.pop("data")
         first = ("task", "preset", "parameters", "vocabulary")
         return {name: values.pop(name) for name in first} | data | values
 
     def rows(self) -> list[tuple[str, str]]:
         """Return names and values in words."""
-        values = self.to_dict()
+        values = {name: value for name, value in self.to_dict().items() if name != "planned"}
         if (seconds := values.pop("seconds")) is not None:
             values["training time"] = f"about {duration(seconds)}, without validation"
         return [(name.replace("_", " "), _shown(value)) for name, value in values.items()]
@@ -54,8 +59,11 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def plan_run(settings: RunSettings[ModelSettings], progress: Progress = SILENT) -> tuple[Plan, Prepared[Any]]:
+def plan_run(
+    run: RunSettings[ModelSettings] | Resolved[Any], progress: Progress = SILENT
+) -> tuple[Plan, Prepared[Any]]:
     """Read and encode the data, build the model, and count; no run is written (tokenized text is kept for it)."""
+    settings: RunSettings[ModelSettings] = run.settings if isinstance(run, Resolved) else run
     machine, task = prepare_machine(settings.machine), find_task(settings.task)
     prepared = task.prepare(settings, Context(machine, progress))
     per_epoch = prepared.feed.updates_in(epoch=0)
@@ -70,6 +78,7 @@ def plan_run(settings: RunSettings[ModelSettings], progress: Progress = SILENT) 
         epochs=round(updates / per_epoch, 1),
         device=str(machine.device),
         data=task.plan(prepared),
+        planned=planned_values(run) if isinstance(run, Resolved) else {},
     )
     return plan, prepared
 
