@@ -1,4 +1,4 @@
-"""Flags that few verbs have: chats and thresholds, and those of train, config, doctor, race, transfer and features."""
+"""Flags that few verbs have: chats, thresholds, and those of train, config, doctor, race, transfer and features."""
 
 import json
 

@@ -42,6 +42,7 @@ def test_the_sizes_of_the_data_follow_those_of_the_model():
         "epochs",
         "device",
         "seconds",
+        "planned",
     ]
     assert plan.data == {"examples": 50}  # to_dict changes nothing
 
