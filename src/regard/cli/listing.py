@@ -34,10 +34,10 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "inspect": ("predict.inspect", "Show attention weights: the tokens with the largest weights for each token."),
         "features": ("predict.features", "Compare layers of a frozen encoder as features of a tagger."),
         "runs": ("tools.runs:app", "List runs (regard runs [FOLDER]), or delete one."),
-        "card": ("tools.runs", "Rewrite a run's card (README.md) and curves.png from the files in its folder."),
+        "card": ("tools.card", "Rewrite a run's card (README.md) and curves.png from the files in its folder."),
     },
     "Models, data and settings": {
-        "average": ("tools.runs", "Average the weights of checkpoints: those of a run, or of several."),
+        "average": ("tools.average", "Average the weights of checkpoints: those of a run, or of several."),
         "export": ("tools.export", "Export a run's best model to another library's format."),
         "convert": ("tools.export", "Convert a run's best model, or word vectors, to another library's format."),
         "import": ("tools.export:import_", "Turn a Hugging Face model into a checkpoint of regard."),

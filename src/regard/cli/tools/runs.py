@@ -1,4 +1,4 @@
-"""`regard runs`, `regard card` and `regard average`: runs listed, deleted, described and averaged."""
+"""`regard runs`: listing and deleting runs."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,11 +6,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from regard.cli.console import show, use_it
+from regard.cli.console import show
 from regard.cli.options import NOTHING, Given, Json, RunFolder, flags_of, options
 from regard.cli.verb import Verbs
 from regard.progress import size_words
-from regard.runs.settings import AverageSettings, DeleteSettings
+from regard.runs.settings import DeleteSettings
 
 
 class RunsGroup(TyperGroup):
@@ -71,33 +71,3 @@ def delete(run: RunFolder, given: Given = NOTHING, json: Json = False) -> None:
     deleted = delete_run(run, chosen.force)
     plain = {"deleted": deleted.path, "bytes": deleted.bytes}
     show(json, plain, f"{run}: deleted, {size_words(deleted.bytes)} freed.")
-
-
-def card(run: RunFolder, json: Json = False) -> None:
-    """Rewrite a run's card (README.md) and curves.png from the files in its folder."""
-    from regard.runs.reports.curves import CURVES
-    from regard.runs.run import Run
-
-    path, curves = Run(run).card(), Path(run) / CURVES
-    show(json, {"card": path, "curves": curves}, f"written: {path}, {curves}")
-
-
-@options(*flags_of(AverageSettings, shows_defaults=True))
-def average(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="A run, or checkpoints or runs (their best).")],
-    given: Given = NOTHING,
-    json: Json = False,
-) -> None:
-    """Average the weights of checkpoints: those of a run, or of several.
-
-    train.keep_last and train.keep_best set how many a run keeps.
-    """
-    from regard.runs.average import average as average_run
-    from regard.tasks.contract import find_task
-    from regard.tasks.load import read_task
-
-    chosen = given.settings(AverageSettings)
-    averaged = average_run(runs, chosen.out, chosen.count, chosen.of)
-    names = ", ".join(folder.name for folder in averaged.checkpoints)
-    line = f"{averaged.path}: the mean of {len(averaged.checkpoints)} checkpoints ({names})."
-    show(json, averaged, line, use_it(find_task(read_task(averaged.path)).operations[0], averaged.path))
