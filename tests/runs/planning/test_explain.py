@@ -14,17 +14,17 @@ def test_every_setting_of_a_task_has_a_value_and_most_have_a_meaning():
 
 
 @pytest.mark.parametrize(
-    ("recipe", "overrides", "value", "source"),
+    ("recipe", "words", "value", "source"),
     [
-        ("translate", {"train.optimizer": "sgd"}, 0.001, "derived from train.schedule wsd"),
-        ("translate", {"train.schedule": "transformer"}, 1.0, "derived from train.schedule transformer"),
-        ("translate", {"train.learning_rate": 0.5}, 0.5, "the command line"),
-        ("vectors", {}, 0.025, "derived from model.algorithm skip-gram"),
-        ("vectors", {"model.algorithm": "cbow"}, 0.05, "derived from model.algorithm cbow"),
+        ("translate", ["train.optimizer=sgd"], 0.001, "derived from train.schedule wsd"),
+        ("translate", ["train.schedule=transformer"], 1.0, "derived from train.schedule transformer"),
+        ("translate", ["train.learning_rate=0.5"], 0.5, "the command line"),
+        ("vectors", [], 0.025, "derived from model.algorithm skip-gram"),
+        ("vectors", ["model.algorithm=cbow"], 0.05, "derived from model.algorithm cbow"),
     ],
 )
-def test_a_derived_learning_rate_shows_its_value(recipe, overrides, value, source):
-    row = {each.name: each for each in explain_recipe(recipe, overrides)}["train.learning_rate"]
+def test_a_derived_learning_rate_shows_its_value(recipe, words, value, source):
+    row = {each.name: each for each in explain_recipe(recipe, words)}["train.learning_rate"]
     assert (row.value, row.source) == (value, source)
 
 

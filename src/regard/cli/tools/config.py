@@ -23,7 +23,7 @@ def show(recipe: Recipe, settings: SettingWords = None, given: Given = NOTHING, 
     """
     from regard.runs.planning.explain import explain_recipe
 
-    rows = explain_recipe(recipe, time_limit(given) | run_overrides(settings or [], given))
+    rows = explain_recipe(recipe, overrides=time_limit(given) | run_overrides(settings or [], given))
     table = [(each.name, dumps(each.value, ensure_ascii=False), each.source, each.doc) for each in rows]
     plain = {each.name: {"value": each.value, "source": each.source, "meaning": each.doc} for each in rows}
     show_values(json, plain, (("setting", "value", "source", "meaning"), table))

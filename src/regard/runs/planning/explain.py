@@ -45,15 +45,20 @@ class ExplainedSetting:
         }
 
 
-def explain_recipe(recipe: str, overrides: Mapping[str, object] | None = None) -> list[ExplainedSetting]:
-    """Return every setting of a recipe with overrides by dotted name; missing training data is a placeholder."""
-    layer, changes = find_recipe(recipe), nested(overrides or {})
+def explain_recipe(
+    recipe: str, words: Sequence[str] = (), overrides: Mapping[str, object] | None = None
+) -> list[ExplainedSetting]:
+    """Return every setting of a recipe with its overrides applied: key=value words, or values by dotted name.
+
+    Missing training data is a placeholder.
+    """
+    layer, changes = find_recipe(recipe), nested(parse_overrides(words) | dict(overrides or {}))
     name = changes.get("task", layer.values.get("task"))
     tables = [table for table in (layer.values.get("data"), changes.get("data")) if table is not None]
     if isinstance(name, str) and not any(not isinstance(table, dict) or "train" in table for table in tables):
         source = {"paths": [REQUIRED]} if "paths" in find_task(name).source.model_fields else {"path": REQUIRED}
         layer = replace(layer, values={**layer.values, "data": {**layer.values.get("data", {}), "train": source}})
-    resolved = resolve_run(layer, overrides or {})
+    resolved = resolve_run(layer, changes)
     derived = _derived(resolved.settings)
     rows = []
     for key, value in flatten(resolved.settings.model_dump(mode="json")):
@@ -81,7 +86,7 @@ def explain_key(key: str, recipe: str | None = None, words: Sequence[str] = ()) 
     tasks = [each.name for each in registry.TASKS if find_field(_schema(each), key) is not None]
     if recipe is None and not tasks:
         raise ConfigError(f"{key}: there is no such setting; {suggestion(key, _schema(find_task(_nearest(key))))}")
-    rows = {each.name: each for each in explain_recipe(recipe or tasks[0], parse_overrides(words))}
+    rows = {each.name: each for each in explain_recipe(recipe or tasks[0], words)}
     if key in rows:
         return rows[key], tasks
     field = find_field(_schema(find_task(str(rows["task"].value))), key)
