@@ -12,7 +12,7 @@ from regard.config.settings import Settings
 from regard.errors import ConfigError
 from regard.pipelines.inputs import as_row, lines, split_rows
 from regard.pipelines.plain_values import fields_in, plain
-from regard.pipelines.result_tables import ResultTable
+from regard.pipelines.result_tables import ResultTable, warn_of_truncated
 from regard.pipelines.text_tables import TextTable, read_text_table
 from regard.progress import SILENT, Progress
 
@@ -292,9 +292,3 @@ class Pipeline(ABC, Generic[R, O, A]):
         precision = PRECISIONS.get(str(next(self.model.parameters()).dtype), "")
         parts = (settings.preset or settings.family, f"{parameters:,} parameters", f"{self.device.type} {precision}")
         return f"{type(self).__name__}({', '.join((*parts, *filter(None, (self.origin,))))})"
-
-
-def warn_of_truncated(results: Iterable[Result | None], progress: Progress) -> None:
-    """Report how many texts were truncated."""
-    if truncated := sum(each is not None and each.is_truncated for each in results):
-        progress.warn(f"{truncated:,} of the texts are longer than the model's maximum length and were truncated.")
