@@ -25,7 +25,7 @@ Overrides = Mapping[str, object]
 
 def plan(recipe: Recipes, overrides: Overrides | None = None, *, progress: Progress = SILENT) -> Plan:
     """Return the sizes of a run that `train` would start with the same arguments; nothing is trained."""
-    return plan_run(resolve_run(chosen_recipe(recipe), overrides or {}).settings, progress)[0]
+    return plan_run(resolve_run(chosen_recipe(recipe), overrides or {}), progress)[0]
 
 
 def race(

@@ -4,6 +4,17 @@ import subprocess
 import sys
 
 import structure
+from regard.cli.listing import PANELS
+
+HELP = """
+from contextlib import redirect_stdout
+from io import StringIO
+from regard.cli.main import app
+for verb in {verbs}:
+    with redirect_stdout(StringIO()) as shown:
+        app([verb, "--help"], standalone_mode=False)
+    assert "Usage" in shown.getvalue(), verb
+"""
 
 
 def modules_after(statement: str) -> set[str]:
@@ -50,6 +61,18 @@ def test_modules_of_settings_load_no_torch():
     names = [name for name in structure.modules() if structure.is_settings(name)]
     statement = "\n".join(f"import {name}" for name in names)
     assert len(names) > 15 and "torch" not in modules_after(statement)
+
+
+def test_tasks_are_declared_without_torch():
+    loaded = modules_after("from regard import registry\nassert all(each.operations for each in registry.tasks())")
+    assert "regard.tasks.translate.task" in loaded and "torch" not in loaded
+
+
+def test_the_help_of_every_verb_comes_from_declarations_that_load_no_torch():
+    # In one process: what any verb loads would be there.
+    loaded = modules_after(HELP.format(verbs=[verb for verbs in PANELS.values() for verb in verbs]))
+    assert {"regard.cli.verbs.evaluate", "regard.cli.predict.operations"} <= loaded
+    assert not {"torch", "safetensors", "sklearn", "sacrebleu", "scipy"} & loaded
 
 
 def test_tasks_are_listed_without_importing_them():

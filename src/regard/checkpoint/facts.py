@@ -13,7 +13,6 @@ from regard.config.records import Count, Record, check_record
 from regard.errors import CheckpointError
 from regard.models.base.family import Kind
 from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
-from regard.models.families import family
 from regard.text.tokenizer import Tokenizer
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -95,6 +94,8 @@ BOUNDED = ("max_length", "length", "window")
 
 def check_facts(folder: Path, task: str, facts: Mapping[str, Any], parts: "Parts") -> None:
     """Refuse facts that contradict the task's schema; of an unknown task the common facts are checked."""
+    from regard.models.families import family
+
     path = folder / CONFIG
     what = "the config of a regard checkpoint"
     if not registry.has_task(task):
@@ -136,6 +137,8 @@ def check_bounds(folder: Path, facts: Mapping[str, Any], positions: int | None) 
 
 def check_tokenizer(path: Path, role: str, tokenizer: Tokenizer, task: str, parts: Parts) -> None:
     """Refuse a tokenizer whose size does not fit the model."""
+    from regard.models.families import family
+
     size = parts.vocabularies.source if role in ("tokenizer", "source") else parts.vocabularies.target
     files: TaskFiles | None = registry.task(task).files if registry.has_task(task) else None
     has = tokenizer.size - (files is not None and not files.has_unknown_row)

@@ -44,7 +44,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "average": ("tools.average", "Average the weights of checkpoints: those of a run, or of several."),
         "export": ("tools.export", "Export a run's best model to another library's format."),
         "convert": ("tools.export", "Convert a run's best model, or word vectors, to another library's format."),
-        "import": ("tools.import_:import_", "Turn a Hugging Face model into a checkpoint of regard."),
+        "import": ("tools.export:import_", "Turn a Hugging Face model into a checkpoint of regard."),
         "tokenizer": ("tools.tokenizer:app", "Train a tokenizer, or show how it splits a text."),
         "data": ("tools.data:app", "Print embedded data sets."),
         "tasks": ("tools.lists", "List all tasks, built-in and installed: data, verbs and metrics of each."),

@@ -1,6 +1,7 @@
 """The output of a run when it ends, of evaluations, comparisons and plans."""
 
 from collections.abc import Mapping
+from json import dumps
 
 from regard.cli.console import print_json, print_line, print_table
 from regard.metrics.comparison import Comparison
@@ -63,3 +64,7 @@ def print_plan(plan: Plan, as_json: bool) -> None:
         print_json(plan.to_dict())
         return
     print_table(("what", "value"), plan.rows())
+    if plan.planned:
+        print_line()
+        rows = [(name, dumps(each.value, ensure_ascii=False), each.reason) for name, each in plan.planned.items()]
+        print_table(("planned setting", "value", "reason"), rows)

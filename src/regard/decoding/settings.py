@@ -13,6 +13,9 @@ FILTERS = ("top_k", "top_p", "min_p")
 SEARCH_ONLY = ("beam_size", "coverage_penalty")
 MASK_PREDICT_ONLY = ("iterations", "length_candidates", "collapse_repeats")
 
+FinishReason = Literal["eos", "length", "stop"]
+"""eos: the model predicted EOS; length: the length limit is reached; stop: a stop string was generated."""
+
 
 class GenerationSettings(Settings):
     """Generation token by token: beam search or sampling."""

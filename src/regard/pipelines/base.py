@@ -6,26 +6,26 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, TypeVar, overload
 
-import torch
-
 from regard import registry
-from regard.checkpoint.bundle import Bundle
 from regard.config.resolve import Layer, resolve
 from regard.config.settings import Settings
 from regard.errors import ConfigError
-from regard.nn.probes.trace import Trace
 from regard.pipelines.inputs import as_row, lines, split_rows
 from regard.pipelines.plain_values import fields_in, plain
-from regard.pipelines.result_tables import ResultTable
+from regard.pipelines.result_tables import ResultTable, warn_of_truncated
 from regard.pipelines.text_tables import TextTable, read_text_table
 from regard.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
+    from regard.nn.probes.trace import Trace
 
 Plain = dict[str, Any]
 """Values of JSON by name."""
 Row = TypeVar("Row")
 CHUNK = 512
 """Rows that `map` reads ahead: enough to batch them by length."""
-PRECISIONS = {torch.float32: "fp32", torch.bfloat16: "bf16"}
+PRECISIONS = {"torch.float32": "fp32", "torch.bfloat16": "bf16"}
 
 
 class Options(Settings):
@@ -122,7 +122,7 @@ class Pipeline(ABC, Generic[R, O, A]):
     origin: str = ""
     """The path it was loaded from."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: "Bundle") -> None:
         self.bundle = bundle
         self.task = bundle.task
         self.model: Any = bundle.model
@@ -230,7 +230,7 @@ class Pipeline(ABC, Generic[R, O, A]):
         """The pipeline that returns the log probability of each token of given texts."""
         self._refuse("score", "predicts no text; use a language model or a translator")
 
-    def inspect(self, *inputs: object, probes: Sequence[str] = ("*.weights",)) -> Trace:
+    def inspect(self, *inputs: object, probes: Sequence[str] = ("*.weights",)) -> "Trace":
         """Return a trace of the model's forward pass over one row."""
         self._refuse("inspect", "has no attention weights; use a model that attends")
 
@@ -291,15 +291,9 @@ class Pipeline(ABC, Generic[R, O, A]):
 
     def __repr__(self) -> str:
         settings, parameters = self.bundle.settings, sum(each.numel() for each in self.model.parameters())
-        precision = PRECISIONS.get(next(self.model.parameters()).dtype, "")
+        precision = PRECISIONS.get(str(next(self.model.parameters()).dtype), "")
         parts = (settings.preset or settings.family, f"{parameters:,} parameters", f"{self.device.type} {precision}")
         return f"{type(self).__name__}({', '.join((*parts, *filter(None, (self.origin,))))})"
 
 
 AnyPipeline = Pipeline[Any, Any, Any]
-
-
-def warn_of_truncated(results: Iterable[Result | None], progress: Progress) -> None:
-    """Report how many texts were truncated."""
-    if truncated := sum(each is not None and each.is_truncated for each in results):
-        progress.warn(f"{truncated:,} of the texts are longer than the model's maximum length and were truncated.")

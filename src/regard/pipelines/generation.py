@@ -3,23 +3,22 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from pydantic import Field
 
-from regard.checkpoint.bundle import Bundle
 from regard.config.settings import Settings
 from regard.data.feeds.sampler import micro_batches
-from regard.decoding.generate import generate, stream
-from regard.decoding.session import GenerationJob
 from regard.decoding.settings import GenerationSettings, with_overrides
-from regard.decoding.steppers.interface import Hypothesis, Request
-from regard.inspection.record import exclusive
-from regard.nn.inference.prepacked import drop_prepacked
 from regard.pipelines.base import Options, Pipeline, Result
 from regard.pipelines.inputs import as_row, lines, split_rows
 from regard.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
+    from regard.decoding.session import GenerationJob
+    from regard.decoding.steppers.interface import Hypothesis, Request
 
 R = TypeVar("R")
 A = TypeVar("A", bound=Result)
@@ -58,20 +57,22 @@ class GeneratingPipeline(Pipeline[R, O, A]):
     batch_tokens: int
     """Padded tokens that a batch may have, those of all hypotheses together."""
 
-    def __init__(self, bundle: Bundle, others: Sequence[Bundle] = ()) -> None:
+    def __init__(self, bundle: "Bundle", others: "Sequence[Bundle]" = ()) -> None:
+        from regard.nn.inference.prepacked import drop_prepacked
+
         super().__init__(bundle)
         self.models: list[Any] = [bundle.model, *(other.model for other in others)]
         for model in self.models:
             drop_prepacked(model)
 
     @abstractmethod
-    def job(self, options: O) -> GenerationJob:
+    def job(self, options: O) -> "GenerationJob":
         """Return the models, settings and tokenizer that requests with these options are answered with."""
 
     @abstractmethod
     def requests(
         self, rows: Sequence[R], options: O, numbers: Sequence[int], where: Sequence[str]
-    ) -> list[Request | None]:
+    ) -> "list[Request | None]":
         """Return the request of each row, refusing a bad row by its `where`; None: a row whose output is empty.
 
         Random numbers depend on a row's number.
@@ -82,18 +83,18 @@ class GeneratingPipeline(Pipeline[R, O, A]):
         self,
         rows: Sequence[R],
         options: O,
-        job: GenerationJob,
-        requests: Sequence[Request | None],
-        hypotheses: Sequence[Sequence[Hypothesis]],
+        job: "GenerationJob",
+        requests: "Sequence[Request | None]",
+        hypotheses: "Sequence[Sequence[Hypothesis]]",
     ) -> list[A]:
         """Return the result of each row from the hypotheses of its request: none where there was no request."""
 
-    def request(self, row: R, options: O, number: int = 1, where: str = "line 1") -> Request | None:
+    def request(self, row: R, options: O, number: int = 1, where: str = "line 1") -> "Request | None":
         """Return the request of one row (see `requests`)."""
         return self.requests([row], options, [number], [where])[0]
 
     def result(
-        self, row: R, options: O, job: GenerationJob, request: Request | None, hypotheses: Sequence[Hypothesis]
+        self, row: R, options: O, job: "GenerationJob", request: "Request | None", hypotheses: "Sequence[Hypothesis]"
     ) -> A:
         """Return the result of one row (see `results`)."""
         return self.results([row], options, job, [request], [hypotheses])[0]
@@ -102,17 +103,17 @@ class GeneratingPipeline(Pipeline[R, O, A]):
         """Refuse a row that no request can be made of."""
         self.request(row, options, 1, where)
 
-    def sizes(self, job: GenerationJob, request: Request) -> tuple[int, int]:
+    def sizes(self, job: "GenerationJob", request: "Request") -> tuple[int, int]:
         """Return the tokens of a request that a batch pads: those read, and new ones that are counted in advance."""
         return len(request.ids), 0
 
-    def padded_tokens(self, job: GenerationJob, requests: Sequence[Request]) -> int:
+    def padded_tokens(self, job: "GenerationJob", requests: "Sequence[Request]") -> int:
         """Return the padded tokens of a batch of requests, to be compared with `batch_tokens`."""
         sizes = [self.sizes(job, each) for each in requests]
         longest = (max((size[side] for size in sizes), default=0) for side in (0, 1))
         return len(sizes) * sum(longest) * job.settings.hypotheses
 
-    def batches(self, job: GenerationJob, requests: Sequence[Request]) -> Iterator[list[int]]:
+    def batches(self, job: "GenerationJob", requests: "Sequence[Request]") -> Iterator[list[int]]:
         """Yield the indices of requests of similar length that make up a batch."""
         if not requests:
             return
@@ -123,6 +124,8 @@ class GeneratingPipeline(Pipeline[R, O, A]):
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Lock the models: probes record every thread that runs them."""
+        from regard.inspection.record import exclusive
+
         with ExitStack() as locks:
             for model in sorted(set(self.models), key=id):  # always in the same order: no deadlock
                 locks.enter_context(exclusive(model))
@@ -153,6 +156,8 @@ class GeneratingPipeline(Pipeline[R, O, A]):
     def _generated(
         self, rows: Sequence[R], options: O, numbers: Sequence[int], where: Sequence[str], progress: Progress
     ) -> list[A]:
+        from regard.decoding.generate import generate
+
         job, requests = self.job(options), self.requests(rows, options, numbers, where)
         kept = [index for index, request in enumerate(requests) if request is not None]
         known = [request for request in requests if request is not None]
@@ -179,6 +184,8 @@ class GeneratingPipeline(Pipeline[R, O, A]):
         No character is split; a possible stop string, and text that a beam search may still change, are withheld. A
         model that predicts all tokens in parallel yields its output as a whole.
         """
+        from regard.decoding.generate import stream
+
         chosen, (given, is_many) = self.options(options, **overrides), split_rows(inputs)
         if is_many or len(given) != 1:
             self._refuse("stream", "generates one output at a time as a stream; give one row")
@@ -191,7 +198,9 @@ class GeneratingPipeline(Pipeline[R, O, A]):
             return self._whole(row, chosen, job, request)
         return stream(job, request, self.locked)
 
-    def _whole(self, row: R, options: O, job: GenerationJob, request: Request) -> Iterator[str]:
+    def _whole(self, row: R, options: O, job: "GenerationJob", request: "Request") -> Iterator[str]:
+        from regard.decoding.generate import generate
+
         with self.locked():
             (hypotheses,) = generate(job, [request])
         yield self.result(row, options, job, request, hypotheses).text

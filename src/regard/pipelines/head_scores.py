@@ -1,16 +1,18 @@
 """Batched inference of a model with a task head: outputs in the order of the examples."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from regard.data.encoding.labeled import HeadBatch
 from regard.data.feeds.sampler import Rows, micro_batches
-from regard.nn.inference.memory import retry_smaller
 from regard.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    import torch
+
+    from regard.data.encoding.labeled import HeadBatch
 
 Scores = NDArray[np.float64]
 Probabilities = NDArray[np.float64]
@@ -25,7 +27,7 @@ class Encoded(Protocol):
     def lengths(self) -> tuple[Rows, Rows]:
         """Lengths of the rows in tokens."""
 
-    def batch(self, rows: Rows) -> HeadBatch:
+    def batch(self, rows: Rows) -> "HeadBatch":
         """Return rows as one batch."""
 
     def answers_in(self, rows: Rows) -> Rows:
@@ -33,24 +35,27 @@ class Encoded(Protocol):
 
 
 def head_outputs(
-    model: Any, examples: Encoded, device: torch.device, limit: int, progress: Progress = SILENT
+    model: Any, examples: Encoded, device: "torch.device", limit: int, progress: Progress = SILENT
 ) -> list[Scores]:
     """Return the head's outputs for each row: scores of labels (C,), of candidates (K,) or (K, 2), or one number;
     for token classification those of its words (W, C).
 
     A batch has about `limit` padded tokens, fewer when out of memory.
     """
+    from regard.nn.inference.memory import retry_smaller
+
     longest = int(examples.lengths[1].max()) if len(examples) else 0
     attempt = lambda limit: _scores(model, examples, device, limit, progress)
     return retry_smaller(attempt, limit, longest, device)
 
 
-@torch.inference_mode()
-def _scores(model: Any, examples: Encoded, device: torch.device, limit: int, progress: Progress) -> list[Scores]:
+def _scores(model: Any, examples: Encoded, device: "torch.device", limit: int, progress: Progress) -> list[Scores]:
+    import torch
+
     outputs: list[Scores] = [np.zeros(0)] * len(examples)
     if not len(examples):
         return outputs
-    with progress.bar("predict", len(examples)) as bar:
+    with torch.inference_mode(), progress.bar("predict", len(examples)) as bar:
         for rows in micro_batches(np.arange(len(examples)), *examples.lengths, limit):
             batch = examples.batch(rows).to(device)
             scores = model(batch.reading, batch.places, batch.candidate_mask).double().cpu().numpy()

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
 from pydantic import Field
-from torch import Tensor
 
 from regard.config.settings import Words
 from regard.data.sources.lines import is_text
@@ -113,6 +111,9 @@ class MaskFiller(Pipeline[SingleText, FillOptions, MaskFilling]):
         self, rows: Sequence[SingleText], options: FillOptions, progress: Progress = SILENT
     ) -> list[MaskFilling]:
         """Return the most probable tokens of every mask."""
+        import torch
+        from torch import Tensor
+
         kept = torch.tensor(self._candidate_ids(options.candidates), device=self.device)
         count = min(options.top, len(kept))
 

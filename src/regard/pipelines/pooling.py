@@ -1,25 +1,27 @@
 """Pooling of token vectors to those of texts and words, and their cosine similarity."""
 
+import math
 import re
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from regard.errors import DataError
 from regard.pipelines.encoder_results import TokenVectors, Vectors
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Pooling = Literal["cls", "mean", "max"]
 """cls: the vector of the first token; mean, max: the mean or maximum over all tokens."""
 
 
-def pooled(hidden: Tensor, token_mask: Tensor, pooling: str) -> Tensor:
+def pooled(hidden: "Tensor", token_mask: "Tensor", pooling: str) -> "Tensor":
     """Return pooled vectors (B, D) of hidden states (B, T, D), padding excluded."""
     if pooling == "cls":
         return hidden[:, 0]
     if pooling == "max":
-        return hidden.masked_fill(~token_mask[:, :, None], -torch.inf).amax(1)
+        return hidden.masked_fill(~token_mask[:, :, None], -math.inf).amax(1)
     return (hidden * token_mask[:, :, None]).sum(1) / token_mask.sum(1, keepdim=True)
 
 

@@ -3,11 +3,12 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from regard.pipelines.text_tables import TextTable
+from regard.progress import Progress
 
 if TYPE_CHECKING:
     from regard.pipelines.base import Result
@@ -57,3 +58,9 @@ class ResultTable:
         """Return all rows as records with the additional fields; None for empty texts."""
         blank = dict.fromkeys(next((each.columns for each in self.results if each is not None), ()))
         return self.table.records(blank if each is None else each.record() for each in self.results)
+
+
+def warn_of_truncated(results: "Iterable[Result | None]", progress: Progress) -> None:
+    """Report how many texts were truncated."""
+    if truncated := sum(each is not None and each.is_truncated for each in results):
+        progress.warn(f"{truncated:,} of the texts are longer than the model's maximum length and were truncated.")

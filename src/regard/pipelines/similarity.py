@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -11,17 +11,18 @@ from regard.config.schema import Doc
 from regard.errors import DataError
 from regard.pipelines.base import Options, Pipeline, Plain, Result
 from regard.pipelines.embedding import VectorOptions
-from regard.pipelines.encoder import Encoder
 from regard.pipelines.inputs import check_text
-from regard.pipelines.word_average import WordAverageEncoder
 from regard.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from regard.pipelines.encoder import Encoder
+    from regard.pipelines.word_average import WordAverageEncoder
+
+    Embeds = Encoder | WordAverageEncoder
+    """An encoder of texts: a model, or averages of word vectors."""
 
 AT_ONCE = 2**24
 """Similarities computed at once."""
-
-
-Embeds = Encoder | WordAverageEncoder
-"""An encoder of texts: a model, or averages of word vectors."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class TextSimilarity(Pipeline[TextPair, SimilarOptions, Similarity]):
     inputs = ("text", "second")
     options_class = SimilarOptions
 
-    def __init__(self, encoder: Embeds) -> None:
+    def __init__(self, encoder: "Embeds") -> None:
         self.encoder = encoder
 
     @property
@@ -119,7 +120,7 @@ class Near:
 
 
 def nearest(
-    encoder: Embeds,
+    encoder: "Embeds",
     texts: Sequence[str],
     others: Sequence[str],
     top: int = 5,

@@ -5,23 +5,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard import registry
-from regard.checkpoint.bundle import Bundle, read_bundle, read_config
-from regard.checkpoint.identity import HUGGING_FACE
-from regard.checkpoint.store import find_checkpoint
 from regard.config.schema import Doc
 from regard.errors import CheckpointError, ConfigError, DataError
 from regard.interop.word_vector_files import VectorTable, read_word_vectors
-from regard.models.families import family
 from regard.pipelines.base import Pipeline, Plain, Result
 from regard.pipelines.inputs import check_text
 from regard.pipelines.word_settings import Metric, NeighborOptions
 from regard.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
 
 Vectors = NDArray[np.float32]
 NAME = "the vectors"
@@ -101,7 +100,7 @@ class WordVectors(Pipeline[WordRow, NeighborOptions, Neighbors]):
         return [Neighbors(row, tuple(self.neighbors(row.word, *chosen))) for row in rows]
 
     @classmethod
-    def of_bundle(cls, bundle: Bundle) -> "WordVectors":
+    def of_bundle(cls, bundle: "Bundle") -> "WordVectors":
         """Return the vectors of a trained model."""
         words = bundle.tokenizers["tokenizer"].vocabulary
         table = bundle.model.words.weight.detach().float().cpu().numpy()
@@ -256,6 +255,11 @@ def check_metric(metric: Any) -> None:
 
 def names_word_vectors(path: str) -> bool:
     """Return whether a path is a table of word vectors: a file, or a run that trained one."""
+    from regard.checkpoint.bundle import read_config
+    from regard.checkpoint.identity import HUGGING_FACE
+    from regard.checkpoint.store import find_checkpoint
+    from regard.models.families import family
+
     if path.startswith(HUGGING_FACE):
         return False
     if Path(path).is_file():
@@ -268,6 +272,10 @@ def names_word_vectors(path: str) -> bool:
 
 def load_word_vectors(path: str | Path, first: int | None = None, progress: Progress = SILENT) -> WordVectors:
     """Return the word vectors of a run or checkpoint, or of a file of word2vec or GloVe (its `first` rows alone)."""
+    from regard.checkpoint.bundle import read_bundle, read_config
+    from regard.checkpoint.store import find_checkpoint
+    from regard.models.families import family
+
     if Path(path).is_file() or not Path(path).exists():
         return WordVectors.of_file(Path(path), first, progress)
     folder = find_checkpoint(Path(path))

@@ -1,14 +1,15 @@
 """Frozen encoder features: a tagger trained on each selection of layers (Devlin et al., 2019, table 7)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from regard.config.resolve import Layer, resolve
 from regard.data.encoding.frozen_features import ALL, WAYS, FrozenFeatures, Way, needed_layers, recipe_of
 from regard.data.encoding.tagged import EncodedTags, encode_tagged
 from regard.data.encoding.templates import SequenceTemplate
@@ -16,6 +17,7 @@ from regard.data.feeds.feed import PairFeed
 from regard.data.feeds.sampler import micro_batches
 from regard.data.settings.examples import ExampleData, TagSource
 from regard.data.sources.tagged_tables import TaggedRow
+from regard.errors import ConfigError
 from regard.inspection.hidden_states import read_layers
 from regard.metrics.bootstrap import bootstrap
 from regard.models.feature_tagger import new_feature_tagger
@@ -37,6 +39,7 @@ from regard.training.settings import MachineSettings, TrainSettings
 BATCH_TOKENS = {"cpu": 8192, "cuda": 65536}
 """Padded tokens per batch, by device."""
 Layers = dict[int, NDArray[np.float16]]
+TagData = ExampleData[TagSource]
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,34 @@ class FeatureRow:
     accuracy: float
     epoch: float
     """Epochs at the best validation."""
+    header: ClassVar[tuple[str, ...]] = ("layers", "width", "F1 [95 %]", "accuracy", "best epoch")
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the values as text, in the order of the header."""
+        low, high = self.interval
+        score = f"{self.f1:.4f} [{low:.4f}, {high:.4f}]"
+        return self.layers, f"{self.width:,}", score, f"{self.accuracy:.4f}", f"{self.epoch:g}"
+
+
+def chosen_ways(names: Sequence[str]) -> list[Way]:
+    """Return the selections of layers of names, some separated by commas; none: all."""
+    chosen: list[Any] = [each for name in names or WAYS for each in name.split(",")]
+    if unknown := [each for each in chosen if each not in WAYS]:
+        raise ConfigError(f'--layers: "{unknown[0]}" is not one of {", ".join(WAYS)}.')
+    return chosen
+
+
+def feature_data(data: str, valid_data: str | None = None, fields: Mapping[str, object] | None = None) -> TagData:
+    """Return the sources of training and validation data, their columns alike; the limit of rows is for training."""
+    columns = {name: value for name, value in (fields or {}).items() if name != "max_rows"}
+    valid = {"valid": {"path": valid_data, **columns}} if valid_data else {}
+    values = {"train": {"path": data, **(fields or {})}, **valid}
+    return resolve(ExampleData[TagSource], [Layer("the command line", values)]).settings
 
 
 def evaluate_features(
     path: str | Path,
-    data: ExampleData[TagSource],
+    data: TagData,
     ways: Sequence[Way] = WAYS,
     settings: FeatureSettings | None = None,
     *,

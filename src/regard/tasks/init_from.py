@@ -14,27 +14,18 @@ from regard.checkpoint.store import find_checkpoint
 from regard.config.resolve import Layer
 from regard.errors import ConfigError
 from regard.interop.huggingface.read import read as read_hugging_face
-from regard.models.base.family import KINDS, Kind
+from regard.models.base.family import KINDS
 from regard.models.families import family
 from regard.models.heads import load_matching_weights
 from regard.pipelines.word_vectors import load_word_vectors, names_word_vectors
 from regard.tasks.declarations import InitFrom
 from regard.tasks.embedding_init import SAMPLE_ROWS
+from regard.tasks.settings import FEATURE_RATE
 
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".conll")
 BODY = "body."
 """Prefix of the weights of a model with a head, the head's own left out."""
 
-FEATURE_RATE = 1e-3
-"""Peak learning rate of new layers over a frozen body or word vectors, for any width."""
-FINE_TUNING_RATES: dict[Kind, float] = {
-    "causal-lm": 6.25e-5,
-    "encoder": 3e-5,
-    "bidirectional-lm": FEATURE_RATE,
-    "embeddings": FEATURE_RATE,
-}
-"""Peak learning rates of fine-tuning GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) at a width
-of 768; they scale with the inverse of the width."""
 REFERENCE_WIDTH = 768
 LORA = 10
 """Factor on these rates for low-rank updates, which move weights less."""

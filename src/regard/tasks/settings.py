@@ -7,6 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from regard import registry
 from regard.config.settings import Settings
+from regard.models.base.family import Kind
 from regard.models.base.settings import ModelSettings
 from regard.text.settings import CorpusTextSettings, TextSettings
 from regard.training.settings import LoopSettings, MachineSettings, TrainSettings
@@ -15,6 +16,17 @@ M = TypeVar("M", bound=ModelSettings)
 
 LANGUAGE_CODE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 """A language tag (BCP 47): a code of ISO 639, and further parts such as a region."""
+
+FEATURE_RATE = 1e-3
+"""Peak learning rate of new layers over a frozen body or word vectors, for any width."""
+FINE_TUNING_RATES: dict[Kind, float] = {
+    "causal-lm": 6.25e-5,
+    "encoder": 3e-5,
+    "bidirectional-lm": FEATURE_RATE,
+    "embeddings": FEATURE_RATE,
+}
+"""Peak learning rates of fine-tuning GPT (Radford et al., 2018, §4.1) and BERT (Devlin et al., 2019, A.3) at a width
+of 768; they scale with the inverse of the width."""
 
 
 class LoadSettings(Settings):

@@ -4,6 +4,7 @@ import pytest
 
 from regard.cli.predict import features
 from regard.errors import ConfigError
+from regard.studies.features import feature_data
 
 
 def test_layers_are_split_at_commas_and_checked():
@@ -13,7 +14,7 @@ def test_layers_are_split_at_commas_and_checked():
 
 def test_sources_of_features_have_the_columns_and_the_limit_of_training_data():
     fields = {"word_column": 1, "max_rows": 5}
-    sources = features._sources("a.conll", "b.conll", fields)
+    sources = feature_data("a.conll", "b.conll", fields)
     assert (sources.train.path, sources.train.word_column, sources.train.max_rows) == ("a.conll", 1, 5)
     assert (sources.valid.path, sources.valid.word_column, sources.valid.max_rows) == ("b.conll", 1, None)
-    assert features._sources("a.conll", None, fields).valid is None
+    assert feature_data("a.conll", None, fields).valid is None

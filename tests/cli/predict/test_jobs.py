@@ -67,8 +67,9 @@ def test_a_job_that_is_killed_computes_nothing_twice(words, tmp_path):
     while not list((tmp_path / "out").glob(".parts/*/*.part")) and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.002)
+    assert process.poll() is None, "the job ended before it could be killed"
     process.send_signal(signal.SIGKILL)
-    process.wait()
+    assert process.wait() == -signal.SIGKILL
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob(".parts/*/*.part")}
     counts = good(*words, "--out", tmp_path / "out")
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")

@@ -7,7 +7,7 @@ from bundles import small_bundle
 from language_folders import TEXTS, small_language_bundle
 from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.cli.main import app
-from regard.cli.tools.import_ import import_
+from regard.cli.tools.export import import_
 from regard.errors import CheckpointError, RegardError
 from regard.interop.huggingface.write import write
 from regard.text.settings import TokenizerSettings

@@ -59,6 +59,7 @@ def test_the_sizes_of_the_data_follow_those_of_the_model():
         "device",
         "seconds",
         "end",
+        "planned",
     ]
     assert plan.data == {"examples": 50}  # to_dict changes nothing
 

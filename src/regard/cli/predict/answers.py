@@ -52,8 +52,7 @@ class Call:
 
     def answer(self, inputs: list[str] | None, out: Path | None) -> None:
         """Print or write the result of each row of the inputs."""
-        from regard.pipelines.base import warn_of_truncated
-        from regard.pipelines.result_tables import ResultTable
+        from regard.pipelines.result_tables import ResultTable, warn_of_truncated
 
         view = next((each for each in self.operation.views if self.given[each.name] is not None), None)
         if view is not None:

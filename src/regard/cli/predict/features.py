@@ -1,7 +1,6 @@
 """`regard features`: layers of a frozen encoder compared as features of a tagger."""
 
 from dataclasses import replace
-from typing import Any
 
 from regard.cli.options import NOTHING, Given, Json, Quiet, Run, flags_of, options
 from regard.cli.run_options import MACHINE
@@ -29,52 +28,17 @@ def features(
     Each choice of layers trains a small tagger (Devlin et al., 2019, §5.3). One row per choice: F1 of spans (of tags
     where they mark none) on the validation set at the best epoch.
     """
-    from regard.cli.console import print_json, print_line, print_table, progress
+    from regard.cli.console import progress, show
     from regard.config.resolve import Layer, resolve
-    from regard.data.encoding.frozen_features import WAYS
-    from regard.errors import ConfigError
-    from regard.studies.features import evaluate_features
+    from regard.studies.features import FeatureRow, chosen_ways, evaluate_features, feature_data
     from regard.training.device.machine import use_threads
 
-    selections: Any = [each for word in given["layers"] or WAYS for each in word.split(",")]
-    for selection in selections:
-        if selection not in WAYS:
-            raise ConfigError(f'--layers: "{selection}" is not one of {", ".join(WAYS)}.')
-    network = {"kind": given["tagger"], "width": given["width"]}
-    tagger = {"tagger": {name: value for name, value in network.items() if value is not None}}
-    layers = [Layer("the command line", tagger), *given.layers(["epochs", "seed"])]
+    ways = chosen_ways(given["layers"] or ())
+    network = {{"tagger": "kind"}.get(key, key): each for key, each in given.values_of(("tagger", "width")).items()}
+    layers = [Layer("the command line", {"tagger": network}), *given.layers(["epochs", "seed"])]
     settings = resolve(FeatureSettings, layers).settings
     use_threads(given["threads"])
-    sources = _sources(given["data"], given["valid_data"], given.values_of(TagSource.model_fields))
-    rows = evaluate_features(
-        run, sources, selections, settings, device=given["device"] or "auto", progress=progress(quiet)
-    )
-    if json:
-        print_json([vars(row) for row in rows])
-        return
-    print_table(
-        ("layers", "width", "F1 [95 %]", "accuracy", "best epoch"),
-        [
-            (
-                row.layers,
-                f"{row.width:,}",
-                f"{row.f1:.4f} [{row.interval[0]:.4f}, {row.interval[1]:.4f}]",
-                f"{row.accuracy:.4f}",
-                f"{row.epoch:g}",
-            )
-            for row in rows
-        ],
-        right=range(1, 5),
-    )
-    print_line(f"{settings.tagger.kind} tagger, validation set; 95 % intervals by bootstrap over its sentences.")
-
-
-def _sources(data: str, valid_data: str | None, fields: dict[str, Any]) -> Any:
-    """Return the sources of training and validation data as settings."""
-    from regard.config.resolve import Layer, resolve
-    from regard.data.settings.examples import ExampleData
-
-    columns = {name: value for name, value in fields.items() if name != "max_rows"}
-    valid = {"valid": {"path": valid_data, **columns}} if valid_data else {}
-    values = {"train": {"path": data, **fields}, **valid}
-    return resolve(ExampleData[TagSource], [Layer("the command line", values)]).settings
+    data = feature_data(given["data"], given["valid_data"], given.values_of(TagSource.model_fields))
+    rows = evaluate_features(run, data, ways, settings, device=given["device"] or "auto", progress=progress(quiet))
+    last = f"{settings.tagger.kind} tagger, validation set; 95 % intervals by bootstrap over its sentences."
+    show(json, [vars(row) for row in rows], (FeatureRow.header, [row.cells() for row in rows], range(1, 5)), last)

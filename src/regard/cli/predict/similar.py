@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from regard.cli.console import print_json, print_line, print_table, progress
+from regard.cli.console import print_json, print_line, print_table, progress, show
 from regard.cli.inputs import ENDINGS, chunks, has_suffix
 from regard.cli.loading import load_text_encoder, loading_flags
 from regard.cli.options import NOTHING, Given, Json, Quiet, Run, TableOut, options
 from regard.cli.predict.answers import Call
 from regard.cli.predict.operations import INPUTS, check_inputs, columns_of, operation_flags, option_names
 from regard.errors import ConfigError
-from regard.pipelines.similarity import Embeds, SimilarOptions, TextSimilarity, nearest
-from regard.pipelines.word_average import WordAverageEncoder
+from regard.pipelines.similarity import SimilarOptions, TextSimilarity, nearest
 from regard.pipelines.word_vectors import load_word_vectors, names_word_vectors
 from regard.progress import Progress
 from regard.tasks.masked_lm.task import TASK
 
 if TYPE_CHECKING:
     from regard.pipelines.encoder_results import Vectors
+    from regard.pipelines.similarity import Embeds
 
 OPERATION = next(each for each in TASK.operations if each.name == "similar")
 
@@ -73,30 +73,27 @@ def _check(texts: Sequence[str], given: Given, chosen: SimilarOptions, out: Path
         raise ConfigError("--out is for pairs in lines or tables; leave it out.")
 
 
-def _encoder(run: str, given: Given) -> Embeds:
+def _encoder(run: str, given: Given) -> "Embeds":
     if not names_word_vectors(run):
         return load_text_encoder(run, given)
     for name, value in given.values_of(("device", "threads", "precision", "pooling", "layer")).items():
         raise ConfigError(f"--{name} {value}: for text encoders, and {run} is a table of word vectors; leave it out.")
+    from regard.pipelines.word_average import WordAverageEncoder
+
     return WordAverageEncoder(load_word_vectors(run))
 
 
 def _compare_words(
-    encoder: Embeds, texts: Sequence[str], chosen: SimilarOptions, reporter: Progress, json: bool
+    encoder: "Embeds", texts: Sequence[str], chosen: SimilarOptions, reporter: Progress, json: bool
 ) -> None:
     one, other = (texts[0], chosen.word[0]), (texts[1], chosen.word[-1])
-    similarity = encoder.similar_words(one, other, chosen.layer)
-    values = vars(similarity)
-    names = {"in_context": "in context", "without_context": "without context"}
+    values, names = vars(encoder.similar_words(one, other, chosen.layer)), {}
     if chosen.beside is not None:
         vectors = load_word_vectors(chosen.beside, progress=reporter)
         values = values | {"word_vectors": vectors.similarity(one[1], other[1])}
-        names["word_vectors"] = f"word vectors ({Path(chosen.beside).name})"
-    if json:
-        print_json(values)
-        return
-    rows = [(names[name], f"{value:.4f}") for name, value in values.items()]
-    print_table(("vectors", "cosine"), rows, right=[1])
+        names = {"word_vectors": f"word vectors ({Path(chosen.beside).name})"}
+    rows = [(names.get(name, name.replace("_", " ")), f"{value:.4f}") for name, value in values.items()]
+    show(json, values, (("vectors", "cosine"), rows, [1]))
 
 
 def _print_matrix(texts: Sequence[str], values: "Vectors", json: bool) -> None:
@@ -110,7 +107,7 @@ def _print_matrix(texts: Sequence[str], values: "Vectors", json: bool) -> None:
 
 
 def _print_nearest(
-    encoder: Embeds, texts: Sequence[str], chosen: SimilarOptions, reporter: Progress, json: bool
+    encoder: "Embeds", texts: Sequence[str], chosen: SimilarOptions, reporter: Progress, json: bool
 ) -> None:
     from regard.data.sources.lines import read_lines
 
@@ -120,6 +117,5 @@ def _print_nearest(
     for text, neighbors in zip(texts, near, strict=True):
         if json:
             print_json({"text": text, "nearest": neighbors}, indent=None)
-            continue
-        for each in neighbors:
-            print_line(f"{text}\t{each.similarity:.4f}\t{each.text}")
+        else:
+            print_line("\n".join(f"{text}\t{each.similarity:.4f}\t{each.text}" for each in neighbors))

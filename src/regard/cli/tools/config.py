@@ -6,18 +6,24 @@ from typing import Annotated
 import typer
 
 from regard.cli.console import show as show_values
-from regard.cli.options import Json, Recipe, SettingWords
+from regard.cli.options import NOTHING, Given, Json, Recipe, SettingWords, options
+from regard.cli.run_options import RUN, TIME, run_overrides, time_limit
 from regard.cli.verb import Verbs
 
 app = Verbs(help="Show resolved settings, or explain one.", no_args_is_help=True)
 
 
 @app.command("show")
-def show(recipe: Recipe, settings: SettingWords = None, json: Json = False) -> None:
-    """Show every setting of a recipe with its value, the source of the value and its meaning."""
+@options(*RUN, *TIME)
+def show(recipe: Recipe, settings: SettingWords = None, given: Given = NOTHING, json: Json = False) -> None:
+    """Show every setting of a recipe with its value, the source of the value and its meaning.
+
+    With data, these are the values that `regard train` would plan for it. Example: regard config show classify --data
+    reviews.csv --minutes 10
+    """
     from regard.runs.planning.explain import explain_recipe
 
-    rows = explain_recipe(recipe, settings or [])
+    rows = explain_recipe(recipe, overrides=time_limit(given) | run_overrides(settings or [], given))
     table = [(each.name, dumps(each.value, ensure_ascii=False), each.source, each.doc) for each in rows]
     plain = {each.name: {"value": each.value, "source": each.source, "meaning": each.doc} for each in rows}
     show_values(json, plain, (("setting", "value", "source", "meaning"), table))

@@ -1,11 +1,11 @@
-"""`regard export` and `regard convert`: a model, or word vectors, in the format of another library."""
+"""`regard export`, `convert` and `import`: models and word vectors in the formats of other libraries, and back."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from regard.cli.console import progress, show
+from regard.cli.console import progress, show, use_it
 from regard.cli.options import NOTHING, Given, Json, Quiet, Run, flags_of, options
 from regard.runs.settings import ConvertSettings, ExportSettings
 
@@ -68,3 +68,24 @@ def _write_vectors(run: str, form: str, out: Path, quiet: bool, json: bool) -> N
     write_word_vectors(out, table, form)
     plain = {"path": out, "form": form, "words": len(table.words), "width": vectors.width}
     show(json, plain, f"{out}: {len(table.words):,} words, {vectors.width} dimensions, format {form}.")
+
+
+def import_(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A Hugging Face folder.")],
+    out: Annotated[Path, typer.Option(metavar="CHECKPOINT", help="Checkpoint folder; it must not exist.")],
+    json: Json = False,
+) -> None:
+    """Turn a Hugging Face model into a checkpoint of regard."""
+    from regard.checkpoint.bundle import write_bundle
+    from regard.errors import CheckpointError
+    from regard.interop.huggingface.read import read
+    from regard.tasks.contract import find_task
+
+    if out.exists():
+        raise CheckpointError(f"{out}: it exists already; name a folder that does not.")
+    bundle = read(folder)
+    write_bundle(out, bundle)
+    task, parameters = find_task(bundle.task), sum(each.numel() for each in bundle.model.parameters())
+    line = f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} {task.wording.tokens}."
+    plain = {"path": out, "parameters": parameters, "vocabularies": vars(bundle.vocabularies)}
+    show(json, plain, line, use_it(task.suggested(bundle), out))

@@ -30,17 +30,12 @@ def train(
     from regard.cli.console import progress
     from regard.cli.metrics import print_plan, print_run
     from regard.processes import command_began, is_main_process
-    from regard.runs.planning.plan import plan_run
     from regard.runs.planning.recipes import find_recipe, resolve_run
-    from regard.runs.preflight import preflight
     from regard.runs.processes import start_processes
     from regard.runs.resume import resume as resume_run
     from regard.runs.resume import resumed_machine
     from regard.runs.train import train as train_run
-    from regard.studies.doctor.speed import training_time
-    from regard.studies.doctor.trial import TrialSetup
-    from regard.tasks.contract import find_task
-    from regard.training.device.machine import prepare_machine
+    from regard.studies.doctor.examine import dry_run
 
     words, start = list(settings or []), given.settings(StartSettings)
     if recipe is not None and "=" in recipe:  # --resume takes no recipe, so the first word is a setting
@@ -56,13 +51,7 @@ def train(
     else:
         recipe = _check_new(recipe, start.force)
         if start.dry_run:
-            run_settings = resolve_run(find_recipe(recipe), overrides).settings
-            plan, prepared = plan_run(run_settings, reporter)
-            preflight(run_settings, prepared, reporter)
-            if find_task(run_settings.task).has_trials:
-                setup = TrialSetup(run_settings, prepared, prepare_machine(run_settings.machine))
-                plan = plan.measured(*training_time(setup, reporter))
-            print_plan(plan, json)
+            print_plan(dry_run(resolve_run(find_recipe(recipe), overrides), reporter), json)
             return
         start_processes(resolve_run(find_recipe(recipe), overrides).settings.machine)
         run = train_run(

@@ -25,25 +25,7 @@ def tune(
 
     chosen, overrides = given.settings(TuneOptions), run_overrides(list(settings or []), given)
     with live(quiet, standing_table, StateLines(), right=2) as (reporter, update):
-        done = run_tuning(
-            recipe,
-            overrides,
-            minutes=chosen.minutes,
-            out=chosen.out,
-            overwrite=overwrite,
-            progress=reporter,
-            show=update,
-        )
+        done = run_tuning(recipe, overrides, **vars(chosen), overwrite=overwrite, progress=reporter, show=update)
     results = done.results
-    rows = [
-        (
-            str(each["round"]),
-            each["name"],
-            f"{each['steps']:,}",
-            "" if each["score"] is None else f"{each['score']:.4g}",
-        )
-        for each in results["trials"]
-    ]
-    table = ("round", "trial", "steps", f"valid {results['metric']}"), rows, (0, 2, 3)
     plain = {"tune": str(done.path), "recipe": str(done.recipe)} | results
-    show(json, plain, table, results["verdict"], f"recipe: {done.recipe}")
+    show(json, plain, (*done.table, (0, 2, 3)), results["verdict"], f"recipe: {done.recipe}")

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,14 +15,12 @@ from regard.data.encoding.batches import NO_LABEL, rounded_up
 from regard.data.encoding.inputs import PaddedInputs, Reading, Tensors, as_padded, as_varlen
 from regard.data.encoding.sequences import Sequences
 from regard.data.encoding.templates import SequenceTemplate, cut_beginning, cut_ends
+from regard.data.settings.examples import Pairs
 from regard.data.sources.multiple_choice import MultipleChoiceRow
 from regard.progress import SILENT, Progress
 from regard.text.tokenizer import Tokenizer
 
 CHUNK = 4096
-
-Pairs = Literal["cross-encoder", "both-orders", "bi-encoder"]
-"""Encoding of pairs: cross-encoder: one sequence; both-orders: two sequences, A B and B A; bi-encoder: one each."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from pydantic import Field, model_validator
 from regard.config.settings import Settings
 
 Column = Annotated[int, Field(ge=0)]
+Pairs = Literal["cross-encoder", "both-orders", "bi-encoder"]
+"""Encoding of pairs: cross-encoder: one sequence; both-orders: two sequences, A B and B A; bi-encoder: one each."""
 
 
 class ExampleSource(Settings):

@@ -11,8 +11,8 @@ from regard.decoding.logits.history import History
 from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.logits.sampler import TokenSampler
 from regard.decoding.search.running import NO_NUMBERS, ListedToken, RunningRequest
-from regard.decoding.settings import length_penalty
-from regard.decoding.steppers.interface import FinishReason, Hypothesis, Request, Stepper
+from regard.decoding.settings import FinishReason, length_penalty
+from regard.decoding.steppers.interface import Hypothesis, Request, Stepper
 from regard.errors import CheckpointError
 from regard.text.detokenizer import Detokenizer
 

@@ -3,16 +3,14 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from regard.decoding.settings import FinishReason
 from regard.text.prefix import Prefix
-
-FinishReason = Literal["eos", "length", "stop"]
-"""eos: the model predicted EOS; length: the length limit is reached; stop: a stop string was generated."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from regard.config.overrides import nested
@@ -22,8 +22,17 @@ R = TypeVar("R", bound=RunSettings[Any])
 
 PLANNED = "planned"
 """The first word of the source of a planned value."""
+
 LAYERS, DEEPEST = ("layers", "encoder_layers", "decoder_layers", "highways"), 200
 """Settings that count layers, and how many of them are built to count a model's parameters."""
+
+
+@dataclass(frozen=True)
+class PlannedValue:
+    """The value of a setting, and the reason for it."""
+
+    value: object
+    reason: str
 
 
 def planned(
@@ -51,6 +60,16 @@ def planned(
     plan = replace(plan, settings=settings, parameters=_parameters(settings))
     below += _layers(task.defaults(plan))
     return merged()
+
+
+def planned_values(resolved: Resolved[R]) -> dict[str, PlannedValue]:
+    """Return the values of a run that nobody has set, by dotted name, each with the reason for it."""
+    values, start = dict(flatten(resolved.settings.model_dump(mode="json"))), f"{PLANNED}: "
+    return {
+        name: PlannedValue(values.get(name), source.removeprefix(start))
+        for name, source in resolved.sources.items()
+        if source.startswith(start)
+    }
 
 
 def _layers(defaults: Iterable[Default]) -> list[Layer]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from regard import registry
-from regard.config.overrides import parse_overrides
+from regard.config.overrides import nested, parse_overrides
 from regard.config.resolve import suggestion
 from regard.config.schema import FieldSpec, find_field
 from regard.config.settings import Settings, flatten
@@ -45,15 +45,20 @@ class ExplainedSetting:
         }
 
 
-def explain_recipe(recipe: str, words: Sequence[str] = ()) -> list[ExplainedSetting]:
-    """Return every setting of a recipe with its overrides applied; missing training data is a placeholder."""
-    layer, overrides = find_recipe(recipe), parse_overrides(words)
-    name = overrides.get("task", layer.values.get("task"))
-    tables = [table for table in (layer.values.get("data"), overrides.get("data")) if table is not None]
+def explain_recipe(
+    recipe: str, words: Sequence[str] = (), overrides: Mapping[str, object] | None = None
+) -> list[ExplainedSetting]:
+    """Return every setting of a recipe with its overrides applied: key=value words, or values by dotted name.
+
+    Missing training data is a placeholder.
+    """
+    layer, changes = find_recipe(recipe), nested(parse_overrides(words) | dict(overrides or {}))
+    name = changes.get("task", layer.values.get("task"))
+    tables = [table for table in (layer.values.get("data"), changes.get("data")) if table is not None]
     if isinstance(name, str) and not any(not isinstance(table, dict) or "train" in table for table in tables):
         source = {"paths": [REQUIRED]} if "paths" in find_task(name).source.model_fields else {"path": REQUIRED}
         layer = replace(layer, values={**layer.values, "data": {**layer.values.get("data", {}), "train": source}})
-    resolved = resolve_run(layer, overrides)
+    resolved = resolve_run(layer, changes)
     derived = _derived(resolved.settings)
     rows = []
     for key, value in flatten(resolved.settings.model_dump(mode="json")):

@@ -1,12 +1,15 @@
 """The plan of a run: its sizes, counted before anything is trained."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from regard.config.resolve import Resolved
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import count_parameters, family
 from regard.models.presets import preset
 from regard.progress import SILENT, Progress, duration
+from regard.runs.planning.autopilot import PlannedValue, planned_values
 from regard.tasks.contract import find_task
 from regard.tasks.data import Prepared
 from regard.tasks.declarations import Context
@@ -37,6 +40,8 @@ class Plan:
     """Estimated training time; None: not measured."""
     end: str = "after the last update"
     """The event that ends the run, in words."""
+    planned: Mapping[str, PlannedValue] = field(default_factory=dict)
+    """The values that nobody has set, by setting, with their reasons."""
 
     def measured(self, updates: int, seconds: float) -> "Plan":
         """Return it with a number of updates and a training time as measured."""
@@ -44,14 +49,14 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, the sizes of the data after the model's."""
-        values = vars(self) | {}
+        values = vars(self) | {"planned": {name: vars(each) for name, each in self.planned.items()}}
         data = values.pop("data")
         first = ("task", "preset", "parameters", "vocabulary")
         return {name: values.pop(name) for name in first} | data | values
 
     def rows(self) -> list[tuple[str, str]]:
         """Return names and values in words."""
-        values = self.to_dict()
+        values = {name: value for name, value in self.to_dict().items() if name != "planned"}
         scope = "in all" if self.end.startswith(TIMED) else "without validation"
         if (seconds := values.pop("seconds")) is not None:
             values["training time"] = f"about {duration(seconds)}, {scope}"
@@ -66,8 +71,11 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def plan_run(settings: RunSettings[ModelSettings], progress: Progress = SILENT) -> tuple[Plan, Prepared[Any]]:
+def plan_run(
+    run: RunSettings[ModelSettings] | Resolved[Any], progress: Progress = SILENT
+) -> tuple[Plan, Prepared[Any]]:
     """Read and encode the data, build the model, and count; no run is written (tokenized text is kept for it)."""
+    settings: RunSettings[ModelSettings] = run.settings if isinstance(run, Resolved) else run
     machine, task = prepare_machine(settings.machine), find_task(settings.task)
     prepared = task.prepare(settings, Context(machine, progress))
     per_epoch = prepared.feed.updates_in(epoch=0)
@@ -84,6 +92,7 @@ def plan_run(settings: RunSettings[ModelSettings], progress: Progress = SILENT) 
         device=str(machine.device),
         data=task.plan(prepared),
         end=_end(train),
+        planned=planned_values(run) if isinstance(run, Resolved) else {},
     )
     return plan, prepared
 

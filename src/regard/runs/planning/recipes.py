@@ -23,7 +23,8 @@ from regard.models.presets import preset
 from regard.runs.planning.autopilot import planned
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.embedding_init import GROUP, embedding_layer
-from regard.tasks.init_from import FEATURE_RATE, default_length, init_layer
+from regard.tasks.init_from import default_length, init_layer
+from regard.tasks.settings import FEATURE_RATE
 
 SOURCE_FLAGS = {"source": "--source", "target": "--target", "path": "--data", "paths": "--text"}
 """The settings that name files, and the flags for them."""

@@ -5,14 +5,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from regard.config.resolve import Resolved
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Bar, Progress
+from regard.runs.planning.plan import Plan, plan_run
 from regard.runs.planning.recipes import chosen_recipe, resolve_run
-from regard.runs.preflight import run_checks
+from regard.runs.preflight import preflight, run_checks
 from regard.studies.doctor.lr_finder import rate_findings
 from regard.studies.doctor.machine import memory_findings
-from regard.studies.doctor.speed import speed_findings
+from regard.studies.doctor.speed import speed_findings, training_time
 from regard.studies.doctor.trial import TrialSetup
 from regard.tasks.contract import find_task
 from regard.tasks.declarations import Context
@@ -49,6 +51,17 @@ class WarningListener(Progress):
 def trial_setup(settings: RunSettings[ModelSettings], machine: Machine, progress: Progress = SILENT) -> TrialSetup:
     """Return a run prepared for checks and trials."""
     return TrialSetup(settings, find_task(settings.task).prepare(settings, Context(machine, progress)), machine)
+
+
+def dry_run(resolved: Resolved[Any], progress: Progress = SILENT) -> Plan:
+    """Return the plan of a run, its data checked and the time of its training estimated; no run is written."""
+    settings = resolved.settings
+    plan, prepared = plan_run(resolved, progress)
+    preflight(settings, prepared, progress)
+    if not find_task(settings.task).has_trials:
+        return plan
+    setup = TrialSetup(settings, prepared, prepare_machine(settings.machine))
+    return plan.measured(*training_time(setup, progress))
 
 
 def doctor(

@@ -73,6 +73,16 @@ class Tuning(StudyFolder):
         """The file of the recipe."""
         return self.path / RECIPE
 
+    @property
+    def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """A row for each trial, in the order of the rounds, under a header."""
+        results = self.results
+        rows: list[tuple[str, ...]] = [
+            (str(each["round"]), str(each["name"]), f"{each['steps']:,}", _score(each["score"]))
+            for each in results["trials"]
+        ]
+        return ("round", "trial", "steps", f"valid {results['metric']}"), rows
+
     def run(self, number: int, name: str) -> Run:
         """Return the run of a trial in a round, counted from 1."""
         return Run(inside(self.path / "runs", f"{number}-{name}", self.file, RunError))
@@ -90,6 +100,10 @@ class Tuning(StudyFolder):
         """Remove the files of the study and nothing else."""
         super().clear()
         self.recipe.unlink(missing_ok=True)
+
+
+def _score(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
 
 
 def claim_tuning(path: Path, asked: AskedTuning, overwrite: bool) -> Tuning:

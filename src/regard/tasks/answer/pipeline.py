@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
 from regard.config.schema import Doc
-from regard.data.encoding.question_windows import EncodedQuestions, encode_questions
 from regard.data.settings.examples import QuestionSource
 from regard.data.sources.squad import QuestionRow, question_columns, read_questions
 from regard.data.sources.tables import read_rows
@@ -19,8 +18,11 @@ from regard.pipelines.inputs import check_text
 from regard.pipelines.text_tables import TextTable, with_texts
 from regard.progress import SILENT, Progress
 from regard.tasks.answer.records import AnswerFacts
-from regard.tasks.answer.span_search import CANDIDATES, SpanCandidates, search_answers
 from regard.tasks.finetune.pipeline import HeadPipeline
+
+if TYPE_CHECKING:
+    from regard.data.encoding.question_windows import EncodedQuestions
+    from regard.tasks.answer.span_search import SpanCandidates
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,8 @@ class QuestionAnswerer(HeadPipeline[QuestionAndContext, AnswerOptions, Answer]):
         self, rows: Sequence[QuestionAndContext], options: AnswerOptions, progress: Progress = SILENT
     ) -> list[Answer]:
         """Return the answer to each question: none where null_score_gap exceeds the threshold."""
+        from regard.tasks.answer.span_search import CANDIDATES, search_answers
+
         facts, threshold = AnswerFacts.read(self.bundle), options.threshold
         encoded = self.encode(rows, progress)
         scores = self._scores(encoded, progress)
@@ -133,8 +137,10 @@ class QuestionAnswerer(HeadPipeline[QuestionAndContext, AnswerOptions, Answer]):
         limit = (facts.threshold if threshold is None else threshold) if facts.has_unanswerable else None
         return [build_answer(row, each, limit, options.count) for row, each in zip(rows, candidates, strict=True)]
 
-    def encode(self, rows: Sequence[QuestionAndContext], progress: Progress = SILENT) -> EncodedQuestions:
+    def encode(self, rows: Sequence[QuestionAndContext], progress: Progress = SILENT) -> "EncodedQuestions":
         """Return questions with the windows of their contexts as ids."""
+        from regard.data.encoding.question_windows import encode_questions
+
         questions = [QuestionRow(str(number), row.question, row.context, ()) for number, row in enumerate(rows)]
         stride = AnswerFacts.read(self.bundle).stride
         return encode_questions(questions, self.tokenizer, self.template, self.max_length, stride, progress)
@@ -156,7 +162,7 @@ class QuestionAnswerer(HeadPipeline[QuestionAndContext, AnswerOptions, Answer]):
 
 
 def build_answer(
-    row: QuestionAndContext, candidates: SpanCandidates, threshold: float | None, count: int = 1
+    row: QuestionAndContext, candidates: "SpanCandidates", threshold: float | None, count: int = 1
 ) -> Answer:
     """Return the best of candidate spans, or no answer above the threshold; None: always an answer."""
     scores = [each.score for each in candidates.spans] + ([] if threshold is None else [candidates.null_score])

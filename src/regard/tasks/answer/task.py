@@ -3,32 +3,34 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import Tensor
 
-from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
-from regard.data.encoding.question_windows import EncodedQuestions, encode_questions, majority_answer
 from regard.data.settings.examples import QuestionSource
 from regard.data.sources.memory import ANSWERS, TEXT
 from regard.data.sources.squad import QuestionRow, read_questions
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.squad import answer_scores, answer_statistics, best_threshold, exact_match
-from regard.objectives.head import span_losses
 from regard.pipelines.head_scores import Scores, softmax
 from regard.progress import SILENT, Progress
 from regard.tasks.answer.pipeline import Answer, AnswerOptions, QuestionAndContext, QuestionAnswerer, build_answer
 from regard.tasks.answer.records import AnswerFacts
 from regard.tasks.answer.settings import AnswerSettings
-from regard.tasks.answer.span_search import SpanCandidates, search_answers
 from regard.tasks.baseline import entropy
 from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, Wording
 from regard.tasks.finetune.base import Columns, HeadTask, Settings
 from regard.tasks.finetune.pipeline import template_of
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
-from regard.tasks.init_from import FINE_TUNING_RATES
+from regard.tasks.settings import FINE_TUNING_RATES
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from regard.checkpoint.bundle import Bundle
+    from regard.data.encoding.question_windows import EncodedQuestions
+    from regard.tasks.answer.span_search import SpanCandidates
 
 NO_ANSWER = "(no answer)"
 
@@ -88,6 +90,8 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
 
     def reason_not_to_train(self, example: QuestionRow) -> str | None:
         """Return why a question can only be evaluated on: its answer does not occur in the text."""
+        from regard.data.encoding.question_windows import majority_answer
+
         is_lost = bool(example.answers) and majority_answer(example) is None
         return "with an answer that is not in the text" if is_lost else None
 
@@ -103,7 +107,7 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         """Return the true answers, each of which is right."""
         return frozenset(" ".join(each.text.split()) for each in example.answers) or frozenset((NO_ANSWER,))
 
-    def baseline(self, examples: Sequence[QuestionRow], encoded: EncodedQuestions) -> dict[str, float]:
+    def baseline(self, examples: Sequence[QuestionRow], encoded: "EncodedQuestions") -> dict[str, float]:
         """Return the loss of predicting no answer as often as there is none, and all tokens alike otherwise."""
         has_answer = encoded.labels.any(1)
         counts = np.array([len(each) for each in encoded.offsets])
@@ -115,7 +119,7 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         return Counter("answered" if each.answers else "without an answer" for each in examples)
 
     def learn(
-        self, settings: Settings, train: Sequence[QuestionRow], labels: Sequence[str], pretrained: Bundle | None
+        self, settings: Settings, train: Sequence[QuestionRow], labels: Sequence[str], pretrained: "Bundle | None"
     ) -> dict[str, Any]:
         """Return the settings of windows and span search, and whether questions may be unanswerable."""
         assert isinstance(settings, AnswerSettings)
@@ -130,26 +134,32 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         """Return 2: start and end scores."""
         return 2
 
-    def losses(self, scores: Tensor, labels: Tensor) -> Tensor:
+    def losses(self, scores: "Tensor", labels: "Tensor") -> "Tensor":
         """Return the mean cross-entropy of a span's start and end."""
+        from regard.objectives.head import span_losses
+
         return span_losses(scores, labels)
 
     def encode(
-        self, examples: Sequence[QuestionRow], bundle: Bundle, progress: Progress = SILENT
-    ) -> EncodedQuestions:
+        self, examples: Sequence[QuestionRow], bundle: "Bundle", progress: Progress = SILENT
+    ) -> "EncodedQuestions":
         """Return the windows of questions and texts as ids."""
+        from regard.data.encoding.question_windows import encode_questions
+
         facts, tokenizer = self.read_facts(bundle), bundle.tokenizers["tokenizer"]
         return encode_questions(examples, tokenizer, template_of(bundle), facts.max_length, facts.stride, progress)
 
     def predictions(
-        self, examples: Sequence[QuestionRow], encoded: EncodedQuestions, outputs: list[Scores], facts: AnswerFacts
+        self, examples: Sequence[QuestionRow], encoded: "EncodedQuestions", outputs: list[Scores], facts: AnswerFacts
     ) -> Predictions:
         """Return the best span for each question, or no answer where that is allowed."""
+        from regard.tasks.answer.span_search import search_answers
+
         spans = search_answers(encoded, outputs, len(examples), facts.max_answer_tokens)
         losses = [_span_nll(each, label) for each, label in zip(outputs, encoded.labels, strict=True)]
         return _build(examples, spans, facts, float(np.mean(losses)))
 
-    def calibrate(self, examples: Sequence[QuestionRow], predictions: Predictions, bundle: Bundle) -> Predictions:
+    def calibrate(self, examples: Sequence[QuestionRow], predictions: Predictions, bundle: "Bundle") -> Predictions:
         """Fit the threshold of no answer, where questions may be unanswerable."""
         facts = self.read_facts(bundle)
         if not facts.has_unanswerable:
@@ -193,13 +203,13 @@ class AnswerTask(HeadTask[QuestionRow, AnswerFacts, QuestionAnswerer]):
         is_constant = len(outputs) > 1 and not any(outputs)
         return f"none of {len(outputs):,} questions gets an answer" if is_constant else ""
 
-    def pipeline(self, bundle: Bundle, options: LoadOptions) -> QuestionAnswerer:
+    def pipeline(self, bundle: "Bundle", options: LoadOptions) -> QuestionAnswerer:
         """Return a question answerer."""
         return QuestionAnswerer(bundle)
 
 
 def _build(
-    examples: Sequence[QuestionRow], spans: Sequence[SpanCandidates], facts: AnswerFacts, loss: float
+    examples: Sequence[QuestionRow], spans: "Sequence[SpanCandidates]", facts: AnswerFacts, loss: float
 ) -> Predictions:
     """Return the predictions for candidate spans with the threshold."""
     threshold = facts.threshold if facts.has_unanswerable else None
@@ -211,7 +221,7 @@ def _build(
     return Predictions(lines, [each.probability for each in answers], loss, spans)
 
 
-def find_threshold(examples: Sequence[QuestionRow], spans: Sequence[SpanCandidates]) -> float:
+def find_threshold(examples: Sequence[QuestionRow], spans: "Sequence[SpanCandidates]") -> float:
     """Return the threshold of the null_score_gap with the highest F1."""
     texts = [
         each.context[one.spans[0].begin : one.spans[0].end] if one.spans else ""

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from regard.checkpoint.bundle import Bundle
 from regard.config.schema import Doc
-from regard.data.encoding.labeled import EncodedExamples, encode_choices
 from regard.data.settings.examples import ChoiceSource
 from regard.data.sources.multiple_choice import MultipleChoiceRow, choices_in
 from regard.data.sources.tables import read_rows
@@ -18,6 +16,10 @@ from regard.pipelines.text_tables import TextTable
 from regard.progress import SILENT, Progress
 from regard.tasks.finetune.pipeline import HeadPipeline, template_of
 from regard.tasks.finetune.records import HeadFacts
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
+    from regard.data.encoding.labeled import EncodedExamples
 
 
 @dataclass(frozen=True)
@@ -67,9 +69,11 @@ class ChoiceResult(Result):
 
 
 def encode_choice_rows(
-    bundle: Bundle, rows: Sequence[MultipleChoiceRow], progress: Progress = SILENT
-) -> EncodedExamples:
+    bundle: "Bundle", rows: Sequence[MultipleChoiceRow], progress: Progress = SILENT
+) -> "EncodedExamples":
     """Return contexts with their choices as ids of a model."""
+    from regard.data.encoding.labeled import encode_choices
+
     limit = HeadFacts.read(bundle).max_length
     encoded = encode_choices(rows, bundle.tokenizers["tokenizer"], template_of(bundle), limit, progress)
     return replace(encoded, uses_pooling=bundle.head is not None and bundle.head.pooling != "token")
@@ -101,7 +105,7 @@ class MultipleChoice(HeadPipeline[ChoiceRow, ChoiceOptions, ChoiceResult]):
             for row, each in zip(rows, scores, strict=True)
         ]
 
-    def encode(self, rows: Sequence[ChoiceRow], progress: Progress = SILENT) -> EncodedExamples:
+    def encode(self, rows: Sequence[ChoiceRow], progress: Progress = SILENT) -> "EncodedExamples":
         """Return contexts with their choices as ids."""
         stripped = [
             MultipleChoiceRow(each.context.strip(), tuple(choice.strip() for choice in each.choices), -1)

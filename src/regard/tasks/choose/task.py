@@ -2,13 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
-from regard.data.encoding.labeled import EncodedExamples
 from regard.data.settings.examples import ChoiceSource
 from regard.data.sources.memory import LABEL, LIST, TEXT
 from regard.data.sources.multiple_choice import MultipleChoiceRow, read_choices_with_columns
@@ -22,7 +20,11 @@ from regard.tasks.declarations import InitFrom, LoadOptions, Metric, Operation, 
 from regard.tasks.finetune.base import Columns, HeadTask, Settings
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.records import HeadFacts
-from regard.tasks.init_from import FINE_TUNING_RATES
+from regard.tasks.settings import FINE_TUNING_RATES
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
+    from regard.data.encoding.labeled import EncodedExamples
 
 KINDS: tuple[Kind, ...] = ("causal-lm", "encoder")
 
@@ -78,7 +80,7 @@ class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
         """Return how often the correct choice has each index."""
         return Counter(str(each.label) for each in examples)
 
-    def baseline(self, examples: Sequence[MultipleChoiceRow], encoded: EncodedExamples) -> dict[str, float]:
+    def baseline(self, examples: Sequence[MultipleChoiceRow], encoded: "EncodedExamples") -> dict[str, float]:
         """Return the loss of predicting all choices alike."""
         return {"loss": float(np.mean([np.log(len(each.choices)) for each in examples]))}
 
@@ -95,21 +97,21 @@ class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
         settings: Settings,
         train: Sequence[MultipleChoiceRow],
         labels: Sequence[str],
-        pretrained: Bundle | None,
+        pretrained: "Bundle | None",
     ) -> dict[str, Any]:
         """Return no facts: every example has its own choices."""
         return {}
 
     def encode(
-        self, examples: Sequence[MultipleChoiceRow], bundle: Bundle, progress: Progress = SILENT
-    ) -> EncodedExamples:
+        self, examples: Sequence[MultipleChoiceRow], bundle: "Bundle", progress: Progress = SILENT
+    ) -> "EncodedExamples":
         """Return examples as ids."""
         return encode_choice_rows(bundle, examples, progress)
 
     def predictions(
         self,
         examples: Sequence[MultipleChoiceRow],
-        encoded: EncodedExamples,
+        encoded: "EncodedExamples",
         outputs: list[Scores],
         facts: HeadFacts,
     ) -> Predictions:
@@ -141,7 +143,7 @@ class Choose(HeadTask[MultipleChoiceRow, HeadFacts, MultipleChoice]):
         """Return a wrong choice after its context."""
         return ErrorExample([example.context], self.target(example), line, confidence)
 
-    def pipeline(self, bundle: Bundle, options: LoadOptions) -> MultipleChoice:
+    def pipeline(self, bundle: "Bundle", options: LoadOptions) -> MultipleChoice:
         """Return a multiple-choice pipeline."""
         return MultipleChoice(bundle)
 

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
 from regard.config.parsing import parse_integer, parse_json
-from regard.data.encoding.labeled import EncodedExamples
 from regard.data.settings.examples import ClassSource
 from regard.data.sources.labeled import LabeledRow, label_list
 from regard.data.sources.memory import LABELS, TEXT
@@ -25,7 +23,6 @@ from regard.tasks.classify import multi_label
 from regard.tasks.classify.pipeline import Classification, Classifier, ClassifyOptions, check_threshold
 from regard.tasks.classify.records import ClassifyFacts
 from regard.tasks.classify.settings import MULTI_LABEL, SINGLE_LABEL, THRESHOLD, VALIDATED, ClassifySettings
-from regard.tasks.data import EvalSet
 from regard.tasks.declarations import Check, EvaluateOptions, InitFrom, LoadOptions, Metric, Operation, Wording
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.finetune.base import Settings
@@ -33,12 +30,16 @@ from regard.tasks.finetune.labels import check_labels, label_at
 from regard.tasks.finetune.pipeline import encode_rows
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.texts import TextHeadTask
-from regard.tasks.init_from import FINE_TUNING_RATES
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord
+from regard.tasks.settings import FINE_TUNING_RATES
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from regard.checkpoint.bundle import Bundle
+    from regard.data.encoding.labeled import EncodedExamples
+    from regard.tasks.data import EvalSet
 
 FEW_LABELS = 20
 """Number of labels up to which a column is always taken for labels."""
@@ -123,7 +124,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
         return sorted(labels, key=lambda each: (numbers[each], each))
 
     def learn(
-        self, settings: Settings, train: Sequence[LabeledRow], labels: Sequence[str], pretrained: Bundle | None
+        self, settings: Settings, train: Sequence[LabeledRow], labels: Sequence[str], pretrained: "Bundle | None"
     ) -> dict[str, Any]:
         """Return the labels, whether a text may have several, and the encoding of pairs."""
         assert isinstance(settings, ClassifySettings)
@@ -156,7 +157,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
             label for each in examples for label in ((each.label,) if each.labels is None else each.labels)
         )
 
-    def baseline(self, examples: Sequence[LabeledRow], encoded: EncodedExamples) -> dict[str, float]:
+    def baseline(self, examples: Sequence[LabeledRow], encoded: "EncodedExamples") -> dict[str, float]:
         """Return the validation metrics of the best constant prediction."""
         if any(each.labels is not None for each in examples):
             return multi_label.baseline(examples)
@@ -184,7 +185,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
         check_labels(name, self.label_counts(examples), facts.labels)
 
     def adapt(
-        self, name: str, examples: Sequence[LabeledRow], bundle: Bundle, progress: Progress
+        self, name: str, examples: Sequence[LabeledRow], bundle: "Bundle", progress: Progress
     ) -> list[LabeledRow]:
         """Return examples with the model's labels in place of label ids."""
         rows, known = super().adapt(name, examples, bundle, progress), self.read_facts(bundle).labels
@@ -198,7 +199,9 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
         """Return the number of labels."""
         return len(facts.labels)
 
-    def encode(self, examples: Sequence[LabeledRow], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
+    def encode(
+        self, examples: Sequence[LabeledRow], bundle: "Bundle", progress: Progress = SILENT
+    ) -> "EncodedExamples":
         """Return examples as ids."""
         facts = self.read_facts(bundle)
         texts = [each.texts for each in examples]
@@ -207,7 +210,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
         return encode_rows(bundle, texts, [facts.label_ids[each.label] for each in examples], progress)
 
     def predictions(
-        self, examples: Sequence[LabeledRow], encoded: EncodedExamples, outputs: list[Scores], facts: ClassifyFacts
+        self, examples: Sequence[LabeledRow], encoded: "EncodedExamples", outputs: list[Scores], facts: ClassifyFacts
     ) -> Predictions:
         """Return the most probable labels, or those that reach the threshold."""
         if facts.is_multi_label:
@@ -271,7 +274,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
         return {"threshold": facts.threshold} if facts.is_multi_label else {}
 
     def evaluate(
-        self, pipeline: Classifier, chosen: EvalSet, options: EvaluateOptions, progress: Progress = SILENT
+        self, pipeline: Classifier, chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
         """Return the metrics of a model on a set; a threshold replaces the checkpoint's."""
         threshold = options.threshold if isinstance(options, ClassifyEvaluation) else None
@@ -279,7 +282,7 @@ class Classify(TextHeadTask[ClassifyFacts, Classifier]):
         evaluation = super().evaluate(pipeline.with_threshold(threshold), chosen, options, progress)
         return replace(evaluation, decode_defaults=self.decoding(pipeline.facts))
 
-    def pipeline(self, bundle: Bundle, options: LoadOptions) -> Classifier:
+    def pipeline(self, bundle: "Bundle", options: LoadOptions) -> Classifier:
         """Return a classifier."""
         return Classifier(bundle)
 

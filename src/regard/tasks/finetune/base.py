@@ -3,10 +3,10 @@
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
-from regard.checkpoint.bundle import Bundle
 from regard.data.settings.examples import ExampleSource
 from regard.data.sources.lines import lines_hash
 from regard.metrics.bootstrap import Statistic
@@ -14,7 +14,6 @@ from regard.models.base.settings import HeadSettings, ModelSettings
 from regard.pipelines.head_scores import Scores, head_outputs
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
-from regard.tasks.data import EvalSet, Prepared
 from regard.tasks.declarations import Check, Context, EvaluateOptions, LossCurve, ScoreTable
 from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.finetune.pipeline import HeadPipeline
@@ -28,9 +27,10 @@ from regard.tasks.record import RunRecord
 
 if TYPE_CHECKING:
     import torch
-    from torch import Tensor
 
+    from regard.checkpoint.bundle import Bundle
     from regard.tasks.card import CardInput
+    from regard.tasks.data import EvalSet, Prepared
     from regard.tasks.finetune.data import ExampleSets
 
 E = TypeVar("E")
@@ -65,11 +65,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
     scores = HeadScores
     score_note = "Brackets: 95 % intervals by bootstrap over the set."
     counted = ("examples", "examples")
-    doubts = (
-        Doubt("train.learning_rate", (0.33, 3.0)),
-        Doubt("train.examples_per_update", (0.5, 2.0)),
-        DROPOUT,
-    )
+    doubts = (Doubt("train.learning_rate", (0.33, 3.0)), Doubt("train.examples_per_update", (0.5, 2.0)), DROPOUT)
     loss_curve = LossCurve("label", "label")
 
     @abstractmethod
@@ -119,11 +115,11 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
     @abstractmethod
     def learn(
-        self, settings: Settings, train: Sequence[E], labels: Sequence[str], pretrained: Bundle | None
+        self, settings: Settings, train: Sequence[E], labels: Sequence[str], pretrained: "Bundle | None"
     ) -> dict[str, Any]:
         """Return the facts that a new model stores, learned from the training set and the settings."""
 
-    def adapt(self, name: str, examples: Sequence[E], bundle: Bundle, progress: Progress) -> list[E]:
+    def adapt(self, name: str, examples: Sequence[E], bundle: "Bundle", progress: Progress) -> list[E]:
         """Return examples adapted to a model of another library, whose config holds few facts."""
         return list(examples)
 
@@ -138,14 +134,14 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         """Return the settings of the head."""
         return HeadSettings(kind=self.head, outputs=self.outputs(facts), dropout=dropout, pooling=pooling)
 
-    def losses(self, scores: "Tensor", labels: "Tensor") -> "Tensor":
+    def losses(self, scores: "torch.Tensor", labels: "torch.Tensor") -> "torch.Tensor":
         """Return the losses of the outputs of the head, one a row or their sum; labels of NO_LABEL have none."""
         from regard.objectives.head import label_losses
 
         return label_losses(scores, labels)
 
     @abstractmethod
-    def encode(self, examples: Sequence[E], bundle: Bundle, progress: Progress = SILENT) -> Any:
+    def encode(self, examples: Sequence[E], bundle: "Bundle", progress: Progress = SILENT) -> Any:
         """Return examples as ids."""
 
     @abstractmethod
@@ -168,14 +164,14 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         """Return a wrong prediction for cards and reports."""
         return ErrorExample(list(self.texts(example)), self.target(example), line, confidence)
 
-    def calibrate(self, examples: Sequence[E], predictions: Predictions, bundle: Bundle) -> Predictions:
+    def calibrate(self, examples: Sequence[E], predictions: Predictions, bundle: "Bundle") -> Predictions:
         """Fit decoding parameters (a threshold) on the validation set, if any; return the updated predictions."""
         return predictions
 
     def errors(self, examples: Sequence[E], predictions: Predictions, count: int) -> list[ErrorExample]:
         """Return wrong predictions, the most confident first."""
-        pairs = enumerate(zip(examples, predictions.lines, strict=True))
-        wrong = [row for row, (example, line) in pairs if not self.is_correct(example, line)]
+        pairs = zip(examples, predictions.lines, strict=True)
+        wrong = [row for row, pair in enumerate(pairs) if not self.is_correct(*pair)]
         rows = sorted(wrong, key=lambda row: -predictions.confidence[row])[:count]
         return [self.error(examples[row], predictions.lines[row], predictions.confidence[row]) for row in rows]
 
@@ -185,7 +181,7 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
     def predict(
         self,
-        bundle: Bundle,
+        bundle: "Bundle",
         model: Any,
         examples: Sequence[E],
         encoded: Any,
@@ -197,11 +193,11 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         outputs = head_outputs(model, encoded, device, limit, progress)
         return self.predictions(examples, encoded, outputs, self.read_facts(bundle))
 
-    def read_facts(self, bundle: Bundle) -> F:
+    def read_facts(self, bundle: "Bundle") -> F:
         """Return the facts of a model, typed."""
         return self.facts.read(bundle)  # type: ignore[return-value]
 
-    def set_hashes(self, chosen: EvalSet) -> dict[str, Any]:
+    def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
         """Return a hash of the texts, and one of the true labels."""
         sources = lines_hash("\t".join(self.texts(each)).replace("\n", " ") for each in chosen.rows)
         targets = lines_hash(self.target(each).replace("\n", " ") for each in chosen.rows)
@@ -236,25 +232,25 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
     def eval_sets(
         self, pipeline: P, source: ExampleSource | None, record: RunRecord | None, folder: Path, progress: Progress
-    ) -> dict[str, EvalSet]:
+    ) -> "dict[str, EvalSet]":
         """Return the examples at a source, or the test sets of a run (its validation set where it has none)."""
         from regard.tasks.finetune.data import example_sets
 
         return example_sets(self, self.read_facts(pipeline.bundle), source, record, progress)
 
-    def adapted(self, pipeline: P, chosen: EvalSet, progress: Progress) -> EvalSet:
+    def adapted(self, pipeline: P, chosen: "EvalSet", progress: Progress) -> "EvalSet":
         """Return a set adapted to a model of another library."""
-        return EvalSet(chosen.name, self.adapt(chosen.name, chosen.rows, pipeline.bundle, progress))
+        return replace(chosen, rows=self.adapt(chosen.name, chosen.rows, pipeline.bundle, progress), encoded=None)
 
     def evaluate(
-        self, pipeline: P, chosen: EvalSet, options: EvaluateOptions, progress: Progress = SILENT
+        self, pipeline: P, chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
         """Return the metrics of a model on a set, with intervals and its most confident errors."""
         from regard.tasks.finetune.evaluate import evaluate_examples
 
         return evaluate_examples(self, pipeline, chosen, progress)
 
-    def statistics(self, pipeline: P, chosen: EvalSet, outputs: Sequence[str]) -> dict[str, Statistic]:
+    def statistics(self, pipeline: P, chosen: "EvalSet", outputs: Sequence[str]) -> dict[str, Statistic]:
         """Return the metrics of predicted lines as functions of how often each example counts."""
         from regard.tasks.finetune.evaluate import output_statistics
 

@@ -3,23 +3,22 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from regard.checkpoint.bundle import Bundle
-from regard.data.encoding.inputs import VarlenInputs
-from regard.data.encoding.labeled import EncodedExamples, encode_texts
 from regard.data.encoding.templates import SequenceTemplate
 from regard.errors import DataError
-from regard.inspection.record import WEIGHTS, exclusive, record_text
-from regard.models.families import is_bidirectional
-from regard.nn.probes.trace import Trace
 from regard.pipelines.base import Options, Pipeline, Result
 from regard.pipelines.head_scores import Encoded, Scores, head_outputs
 from regard.pipelines.inputs import TextRow, as_row, check_text, split_rows
 from regard.progress import SILENT, Progress
 from regard.tasks.finetune.records import HeadFacts, TextFacts
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
+    from regard.data.encoding.labeled import EncodedExamples
+    from regard.nn.probes.trace import Trace
 
 BATCH_TOKENS = {"cpu": 8192, "cuda": 65536}
 """Padded tokens of a batch, by device."""
@@ -29,15 +28,19 @@ O = TypeVar("O", bound=Options)  # noqa: E741
 A = TypeVar("A", bound=Result)
 
 
-def template_of(bundle: Bundle) -> SequenceTemplate:
+def template_of(bundle: "Bundle") -> SequenceTemplate:
     """Return the template of a model's sequences: the special tokens around texts."""
+    from regard.models.families import is_bidirectional
+
     return SequenceTemplate.of(bundle.tokenizers["tokenizer"], is_bidirectional(bundle.settings.family))
 
 
 def encode_rows(
-    bundle: Bundle, texts: Sequence[Sequence[str]], labels: Sequence[Any], progress: Progress = SILENT
-) -> EncodedExamples:
+    bundle: "Bundle", texts: Sequence[Sequence[str]], labels: Sequence[Any], progress: Progress = SILENT
+) -> "EncodedExamples":
     """Return texts or text pairs as ids, with their labels, for a model with a head over whole texts."""
+    from regard.data.encoding.labeled import encode_texts
+
     facts = TextFacts.read(bundle)
     template, tokenizer = template_of(bundle), bundle.tokenizers["tokenizer"]
     encoded = encode_texts(texts, labels, tokenizer, template, facts.max_length, facts.pair_encoding, progress)
@@ -47,7 +50,7 @@ def encode_rows(
 class HeadPipeline(Pipeline[R, O, A]):
     """A model with a head, and its tokenizer."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: "Bundle") -> None:
         super().__init__(bundle)
         self.tokenizer = bundle.tokenizers["tokenizer"]
         self.template = template_of(bundle)
@@ -69,11 +72,14 @@ class HeadPipeline(Pipeline[R, O, A]):
     def encode(self, rows: Sequence[R], progress: Progress = SILENT) -> Encoded:
         """Return rows as ids."""
 
-    def inspect(self, *inputs: object, probes: Sequence[str] = WEIGHTS) -> Trace:
+    def inspect(self, *inputs: object, probes: Sequence[str] = ("*.weights",)) -> "Trace":
         """Return a trace of the body's forward pass over the first sequence of one row.
 
         A model without attention records its hidden states.
         """
+        from regard.data.encoding.inputs import VarlenInputs
+        from regard.inspection.record import record_text
+
         row = as_row(self.row, self.inputs, split_rows(inputs)[0][0], "inspect")
         self.check(row, self.options(), "inspect")
         reading = self.encode([row]).batch(np.arange(1)).reading
@@ -86,6 +92,8 @@ class HeadPipeline(Pipeline[R, O, A]):
         return record_text(self.model.body, ids.to(self.device), tokens, probes, segments)
 
     def _scores(self, examples: Encoded, progress: Progress) -> list[Scores]:
+        from regard.inspection.record import exclusive
+
         with exclusive(self.model):
             return head_outputs(self.model, examples, self.device, self.batch_tokens, progress)
 
@@ -115,7 +123,7 @@ class TextPipeline(HeadPipeline[TextRow, O, A]):
         outputs = zip(rows, self._scores(encoded, progress), encoded.is_truncated.tolist(), strict=True)
         return [self.result(*each, options) for each in outputs]
 
-    def encode(self, rows: Sequence[TextRow], progress: Progress = SILENT) -> EncodedExamples:
+    def encode(self, rows: Sequence[TextRow], progress: Progress = SILENT) -> "EncodedExamples":
         """Return rows as ids, stripped as in training."""
         stripped = [tuple(text.strip() for text in row.texts) for row in rows]
         return encode_rows(self.bundle, stripped, [0] * len(rows), progress)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from regard.tasks.embedding_init import GROUP
 from regard.tasks.finetune.settings import SCRATCH_RATE, TRAIN
 from regard.tasks.planning import rules
 from regard.tasks.planning.inputs import Default, PlanInput
@@ -20,6 +19,8 @@ of updates."""
 
 def fine_tuning_defaults(plan: PlanInput, metric: str) -> Iterator[Default]:
     """Plan the optimization; `metric` is the first one that is validated."""
+    from regard.tasks.embedding_init import GROUP
+
     if plan.train.minutes is not None:
         per_example = plan.tokens / plan.survey.rows if plan.survey else TOKENS
         yield from rules.length(plan, round(EXAMPLES * per_example), 0)

@@ -6,7 +6,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from regard.checkpoint.facts import Length, TaskFacts
 from regard.config.records import Count, Record, first_problem
-from regard.data.encoding.labeled import Pairs
+from regard.data.settings.examples import Pairs
 from regard.models.base.settings import HeadSettings
 from regard.tasks.record import DataReport, ScoresRecord
 

@@ -34,8 +34,7 @@ from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreNa
 from regard.tasks.finetune.records import HeadFacts
 from regard.tasks.finetune.schema import settings_of
 from regard.tasks.finetune.settings import FineTuneSettings
-from regard.tasks.init_from import FINE_TUNING_RATES
-from regard.tasks.settings import M
+from regard.tasks.settings import FINE_TUNING_RATES, M
 
 R = TypeVar("R")
 F = TypeVar("F", bound=HeadFacts)

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from regard.checkpoint.bundle import Bundle
 from regard.data.settings.examples import LabelSource
 from regard.data.sources.labeled import LabeledRow, read_labeled_with_columns
 from regard.errors import ConfigError, DataError
@@ -13,6 +12,9 @@ from regard.tasks.declarations import Operation
 from regard.tasks.finetune.base import Columns, HeadTask, P
 from regard.tasks.finetune.records import TextFacts
 from regard.tasks.record import RunRecord
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
 
 F = TypeVar("F", bound=TextFacts)
 
@@ -51,7 +53,7 @@ class TextHeadTask(HeadTask[LabeledRow, F, P]):
         return {"texts": texts, "pair_encoding": pair_encoding}
 
     def adapt(
-        self, name: str, examples: Sequence[LabeledRow], bundle: Bundle, progress: Progress
+        self, name: str, examples: Sequence[LabeledRow], bundle: "Bundle", progress: Progress
     ) -> list[LabeledRow]:
         """Return the same examples; the config of another library does not fix the number of texts."""
         count = len(examples[0].texts)

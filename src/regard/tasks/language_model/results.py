@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from regard.decoding.steppers.interface import FinishReason
+from regard.decoding.settings import FinishReason
 from regard.metrics.perplexity import bits_per_byte, perplexity, word_perplexity
 from regard.pipelines.base import Plain, Result
 from regard.pipelines.inputs import SingleText

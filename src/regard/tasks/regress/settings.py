@@ -2,7 +2,7 @@
 
 from typing import Generic, Literal
 
-from regard.data.settings.examples import ExampleData, LabelSource
+from regard.data.settings.examples import ExampleData, LabelSource, Pairs
 from regard.tasks.finetune.settings import FineTuneSettings
 from regard.tasks.settings import M
 
@@ -12,7 +12,7 @@ class RegressSettings(FineTuneSettings[M], Generic[M]):
 
     task: Literal["regress"] = "regress"
     data: ExampleData[LabelSource]
-    pair_encoding: Literal["cross-encoder", "both-orders", "bi-encoder"] | None = None
+    pair_encoding: Pairs | None = None
     """Encoding of text pairs. cross-encoder: as one sequence; both-orders: in both orders; bi-encoder: each text
     alone; the prediction follows from their cosine (default: bi-encoder where the pretrained model embeds texts,
     cross-encoder otherwise)."""

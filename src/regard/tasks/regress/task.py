@@ -4,14 +4,11 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import Tensor
 
-from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
-from regard.data.encoding.labeled import EncodedExamples
 from regard.data.sources.labeled import LabeledRow
 from regard.data.sources.memory import NUMBER, TEXT
 from regard.errors import DataError
@@ -19,7 +16,6 @@ from regard.metrics.bootstrap import Statistic
 from regard.metrics.regression import regression_scores, regression_statistics
 from regard.models.base.family import Kind
 from regard.models.base.settings import HeadSettings
-from regard.objectives.head import number_losses
 from regard.pipelines.head_scores import Scores
 from regard.pipelines.inputs import TextRow
 from regard.progress import SILENT, Progress
@@ -29,10 +25,16 @@ from regard.tasks.finetune.pipeline import encode_rows
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.settings import Pooling
 from regard.tasks.finetune.texts import TextHeadTask
-from regard.tasks.init_from import FINE_TUNING_RATES, pretrained_embeds
 from regard.tasks.regress.pipeline import Regression, RegressOptions, Regressor
 from regard.tasks.regress.records import RegressFacts
 from regard.tasks.regress.settings import RegressSettings
+from regard.tasks.settings import FINE_TUNING_RATES
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from regard.checkpoint.bundle import Bundle
+    from regard.data.encoding.labeled import EncodedExamples
 
 KINDS: tuple[Kind, ...] = ("causal-lm", "encoder", "bidirectional-lm", "embeddings")
 
@@ -83,7 +85,7 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
     init_from = InitFrom({kind: FINE_TUNING_RATES[kind] for kind in KINDS}, has_new_head=True)
     is_number = True
 
-    def baseline(self, examples: Sequence[LabeledRow], encoded: EncodedExamples) -> dict[str, float]:
+    def baseline(self, examples: Sequence[LabeledRow], encoded: "EncodedExamples") -> dict[str, float]:
         """Return the rank correlation of nearly constant predictions, and the squared error of the mean."""
         return {
             "spearman": NO_CORRELATION,
@@ -95,12 +97,14 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
         return Counter()
 
     def learn(
-        self, settings: Settings, train: Sequence[LabeledRow], labels: Sequence[str], pretrained: Bundle | None
+        self, settings: Settings, train: Sequence[LabeledRow], labels: Sequence[str], pretrained: "Bundle | None"
     ) -> dict[str, Any]:
         """Return the encoding of pairs, center and spread of the numbers: mean and deviation, or minimum and range.
 
         The cosine of a bi-encoder, the default for a pretrained text embedder, covers the range.
         """
+        from regard.tasks.init_from import pretrained_embeds
+
         assert isinstance(settings, RegressSettings)
         default = "bi-encoder" if len(train[0].texts) == 2 and pretrained_embeds(pretrained) else "cross-encoder"
         pair_encoding = settings.pair_encoding or default
@@ -122,18 +126,22 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
             return HeadSettings(kind="similarity", outputs=1, dropout=dropout, pooling="mean")
         return super().head_settings(facts, dropout, pooling)
 
-    def losses(self, scores: Tensor, labels: Tensor) -> Tensor:
+    def losses(self, scores: "Tensor", labels: "Tensor") -> "Tensor":
         """Return the squared errors of the numbers."""
+        from regard.objectives.head import number_losses
+
         return number_losses(scores, labels)
 
-    def encode(self, examples: Sequence[LabeledRow], bundle: Bundle, progress: Progress = SILENT) -> EncodedExamples:
+    def encode(
+        self, examples: Sequence[LabeledRow], bundle: "Bundle", progress: Progress = SILENT
+    ) -> "EncodedExamples":
         """Return examples as ids, their numbers in the units of the head."""
         facts = self.read_facts(bundle)
         labels = [(float(each.label) - facts.center) / facts.spread for each in examples]
         return encode_rows(bundle, [each.texts for each in examples], labels, progress)
 
     def predictions(
-        self, examples: Sequence[LabeledRow], encoded: EncodedExamples, outputs: list[Scores], facts: RegressFacts
+        self, examples: Sequence[LabeledRow], encoded: "EncodedExamples", outputs: list[Scores], facts: RegressFacts
     ) -> Predictions:
         """Return the predicted numbers."""
         values = np.array([float(each) for each in outputs])
@@ -171,7 +179,7 @@ class Regress(TextHeadTask[RegressFacts, Regressor]):
         is_constant = len(numbers) > 1 and spread <= SAME * max(1e-9, abs(middle))
         return f"all {len(numbers):,} numbers are {middle:.4g}" if is_constant else ""
 
-    def pipeline(self, bundle: Bundle, options: LoadOptions) -> Regressor:
+    def pipeline(self, bundle: "Bundle", options: LoadOptions) -> Regressor:
         """Return a regressor."""
         return Regressor(bundle)
 

@@ -5,12 +5,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from regard.config.schema import Doc
-from regard.data.encoding.tagged import EncodedTags, encode_tagged
 from regard.data.settings.examples import TagSource
 from regard.data.sources.conll import read_tagged
 from regard.data.sources.tables import Table
@@ -25,6 +24,9 @@ from regard.pipelines.text_tables import TextTable
 from regard.progress import SILENT, Progress
 from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.records import LabelFacts
+
+if TYPE_CHECKING:
+    from regard.data.encoding.tagged import EncodedTags
 
 WORD = re.compile(r"https?://\S+|[@#]?\w+(?:[-'’.&/_]\w+)*|[^\w\s]")
 """Words of running text: URLs, @names and #tags, words with inner punctuation, and single punctuation marks."""
@@ -131,8 +133,10 @@ class Tagger(HeadPipeline[WordsRow, TagOptions, Tagging]):
         scores = sentence_scores(encoded, self._scores(encoded, progress), len(rows))
         return [self._tagging(*each) for each in zip(rows, words, map(softmax, scores), strict=True)]
 
-    def encode(self, rows: Sequence[WordsRow], progress: Progress = SILENT) -> EncodedTags:
+    def encode(self, rows: Sequence[WordsRow], progress: Progress = SILENT) -> "EncodedTags":
         """Return the words of rows as ids."""
+        from regard.data.encoding.tagged import encode_tagged
+
         words = [words_of(row) for row in rows]
         return encode_tagged(words, None, self.tokenizer, self.template, self.max_length, progress)
 
@@ -205,7 +209,7 @@ def split_words(text: str) -> tuple[str, ...]:
     return tuple(WORD.findall(text))
 
 
-def sentence_scores(encoded: EncodedTags, outputs: Sequence[Scores], sentences: int) -> list[Scores]:
+def sentence_scores(encoded: "EncodedTags", outputs: Sequence[Scores], sentences: int) -> list[Scores]:
     """Return the scores of each sentence's words (W, C), joined over the chunks it was encoded in."""
     chunks: list[list[Scores]] = [[] for _ in range(sentences)]
     for owner, scores in zip(encoded.owners.tolist(), outputs, strict=True):

@@ -3,13 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regard.checkpoint.bundle import Bundle
 from regard.checkpoint.facts import TaskFiles
-from regard.data.encoding.tagged import EncodedTags, encode_tagged
 from regard.data.settings.examples import TagSource
 from regard.data.sources.conll import read_tagged_with_columns
 from regard.data.sources.memory import LIST
@@ -28,9 +26,13 @@ from regard.tasks.finetune.labels import check_labels
 from regard.tasks.finetune.pipeline import template_of
 from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName
 from regard.tasks.finetune.records import LabelFacts
-from regard.tasks.init_from import FINE_TUNING_RATES
+from regard.tasks.settings import FINE_TUNING_RATES
 from regard.tasks.tag.pipeline import Tagger, Tagging, TagOptions, WordsRow, sentence_scores
 from regard.tasks.tag.settings import TagSettings
+
+if TYPE_CHECKING:
+    from regard.checkpoint.bundle import Bundle
+    from regard.data.encoding.tagged import EncodedTags
 
 KINDS: tuple[Kind, ...] = ("encoder", "bidirectional-lm", "embeddings")
 
@@ -95,7 +97,7 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
             return Counter(span.kind for each in examples for span in entities(each.tags))
         return Counter(tag for each in examples for tag in each.tags)
 
-    def baseline(self, examples: Sequence[TaggedRow], encoded: EncodedTags) -> dict[str, float]:
+    def baseline(self, examples: Sequence[TaggedRow], encoded: "EncodedTags") -> dict[str, float]:
         """Return the accuracy and loss of predicting the tags by frequency alone, and the F1 of spans: 0."""
         counts = Counter(tag for each in examples for tag in each.tags)
         level = label_baseline(counts)
@@ -114,7 +116,7 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
         return sorted(tags)
 
     def learn(
-        self, settings: Settings, train: Sequence[TaggedRow], labels: Sequence[str], pretrained: Bundle | None
+        self, settings: Settings, train: Sequence[TaggedRow], labels: Sequence[str], pretrained: "Bundle | None"
     ) -> dict[str, Any]:
         """Return the tags."""
         return {"labels": list(labels)}
@@ -127,8 +129,10 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
         """Return the number of tags."""
         return len(facts.labels)
 
-    def encode(self, examples: Sequence[TaggedRow], bundle: Bundle, progress: Progress = SILENT) -> EncodedTags:
+    def encode(self, examples: Sequence[TaggedRow], bundle: "Bundle", progress: Progress = SILENT) -> "EncodedTags":
         """Return sentences as ids."""
+        from regard.data.encoding.tagged import encode_tagged
+
         facts = self.read_facts(bundle)
         ids = facts.label_ids
         return encode_tagged(
@@ -141,7 +145,7 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
         )
 
     def predictions(
-        self, examples: Sequence[TaggedRow], encoded: EncodedTags, outputs: list[Scores], facts: LabelFacts
+        self, examples: Sequence[TaggedRow], encoded: "EncodedTags", outputs: list[Scores], facts: LabelFacts
     ) -> Predictions:
         """Return the most probable tags of each sentence; its confidence is the lowest probability among them."""
         probabilities = [softmax(each) for each in sentence_scores(encoded, outputs, len(examples))]
@@ -199,7 +203,7 @@ class Tag(HeadTask[TaggedRow, LabelFacts, Tagger]):
         is_constant = len(tags) == 1 and len(outputs) > 1
         return f'every word of {len(outputs):,} sentences is tagged "{tags.pop()}"' if is_constant else ""
 
-    def pipeline(self, bundle: Bundle, options: LoadOptions) -> Tagger:
+    def pipeline(self, bundle: "Bundle", options: LoadOptions) -> Tagger:
         """Return a tagger."""
         return Tagger(bundle)
 

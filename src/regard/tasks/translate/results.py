@@ -5,15 +5,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from regard.data.sources.pair import Pair
-from regard.decoding.steppers.interface import FinishReason, Hypothesis
+from regard.decoding.settings import FinishReason
 from regard.metrics.perplexity import perplexity
 from regard.pipelines.base import Plain, Result
 from regard.pipelines.plain_values import plain
 from regard.tasks.translate.options import SourceRow
 from regard.text.detokenizer import first_stop
 from regard.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from regard.decoding.steppers.interface import Hypothesis
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Translation(Result):
 
 
 def detokenized(
-    tokenizer: Tokenizer, hypotheses: Sequence[Hypothesis], stops: Sequence[str] = ()
+    tokenizer: Tokenizer, hypotheses: "Sequence[Hypothesis]", stops: Sequence[str] = ()
 ) -> tuple[TranslationCandidate, ...]:
     """Return hypotheses with their texts, up to the first stop string, and tokens."""
     texts = tokenizer.decode_batch(hypothesis.ids for hypothesis in hypotheses)
