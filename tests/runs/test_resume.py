@@ -264,7 +264,5 @@ def test_a_run_whose_rate_has_fallen_to_0_is_not_resumed(tmp_path):
     fallen = {"train.schedule": "wsd", "train.patience": 1, "data.train.path": str(tmp_path / "pairs.tsv")}
     run = regard.train("translate", SMALL | fallen, out=tmp_path / "run", progress=False)
     assert run.record.state == "finished"
-    with pytest.raises(
-        RunError, match=f"finished at step {run.record.steps}, its learning rate has fallen to 0; start"
-    ):
+    with pytest.raises(RunError, match=f"at step {run.record.steps}, its learning rate has fallen to 0; start"):
         regard.resume(run.path, {"train.steps": 90}, progress=False)

@@ -115,7 +115,7 @@ def test_earlier_sessions_count(monkeypatch):
 def test_a_slow_start_keeps_more_time_for_the_card(monkeypatch):
     ending = ending_of(monkeypatch, used=60.0, minutes=10)
     ending.clock = RunClock(0.0, start_up=20.0)
-    assert ending.left == pytest.approx(600 - 60 - 10 - 18)
+    assert ending.left == pytest.approx(600 - 60 - 14 - 18)
 
 
 def test_validations_take_a_quarter_of_a_limited_time_at_most(monkeypatch):

@@ -12,7 +12,7 @@ FALL = 0.25
 """Updates of the fall, as a fraction of those before it (Hägele et al., 2024: a fifth of the whole run suffices)."""
 RESERVE = 0.03
 """The smallest fraction of the limit that is kept for final scores."""
-CARD, OF_START_UP = 2.0, 0.5
+CARD, OF_START_UP = 2.0, 0.7
 """Time kept for the card and the end of the process: so many seconds, or that fraction of the seconds before training
 began, which depend on the load of the machine as the card does."""
 MOST_RESERVED = 0.3
@@ -72,7 +72,7 @@ class Ending:
 
     def may_validate(self, state: LoopState) -> bool:
         """Return False where validations take too much of a limited time, or the last one is near."""
-        if state.decay_from is not None and self.last_step(state) - state.step < self.settings.validate_every // 4:
+        if state.decay_from is not None and self.last_step(state) - state.step < self.settings.validate_every // 2:
             return False
         return self.validation == 0 or self.validated + self.validation <= VALIDATED * self._session
 

@@ -194,6 +194,9 @@ def test_mistakes_are_one_sentence(tmp_path):
         train(tmp_path, STORIES | {"sequences.length": 512})
     with pytest.raises(ConfigError, match="sequences.phase1_length: 64 tokens are not fewer than the 64 of later"):
         train(tmp_path, STORIES | {"sequences.phase1_length": 64})
+    timed = {"sequences.phase1_length": 24, "train.steps": 10_000_000, "train.minutes": 1, "train.schedule": "wsd"}
+    with pytest.raises(ConfigError, match="sequences.phase1_length: the clock ends this run"):
+        train(tmp_path, STORIES | timed)
     with pytest.raises(DataError, match="data: row 1 is not a text; give that, or a dict of columns"):
         regard.train("masked-language-model", SMALL, data=[("a", "b")])
 

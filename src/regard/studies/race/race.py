@@ -44,7 +44,7 @@ def race(
     """Train several models on the same data for the same budget, and write a report.
 
     A signal stops it, saved, with KeyboardInterrupt or RunInterrupted; the same call resumes it.
-    Default budget: the recipe's `train.epochs`, else its `train.steps`. `show` gets the standings at each change.
+    Default budget: the recipe's `train.minutes`, `train.epochs` or `train.steps`. `show` gets the standings.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise ConfigError("A race compares models on one device; start it without torchrun.")

@@ -119,7 +119,7 @@ def length(plan: PlanInput, tokens_per_update: int, patience: int) -> Iterator[D
     if train.minutes is not None:
         steps = _updates_within(plan, 60 * train.minutes, tokens_per_update)
         reason = f"{train.minutes:g} minutes are some {_amount(steps)} updates"
-        yield Default("train.steps", OPEN_END, reason)
+        yield Default("train.steps", OPEN_END, f"no limit: {train.minutes:g} minutes end the run")
         yield Default("train.log_every", min(20, max(1, steps // 100)), reason)
         yield Default("train.schedule", "wsd", reason)
     elif plan.is_bounded:
