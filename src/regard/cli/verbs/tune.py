@@ -21,6 +21,7 @@ def tune(
     """
     from regard.reporting.live import live
     from regard.studies.race.leaderboard import StateLines, standing_table
+    from regard.studies.tune.folder import trial_table
     from regard.studies.tune.tune import tune as run_tuning
 
     chosen, overrides = given.settings(TuneOptions), run_overrides(list(settings or []), given)
@@ -28,4 +29,4 @@ def tune(
         done = run_tuning(recipe, overrides, **vars(chosen), overwrite=overwrite, progress=reporter, show=update)
     results = done.results
     plain = {"tune": str(done.path), "recipe": str(done.recipe)} | results
-    show(json, plain, (*done.table, (0, 2, 3)), results["verdict"], f"recipe: {done.recipe}")
+    show(json, plain, (*trial_table(results), (0, 2, 3)), results["verdict"], f"recipe: {done.recipe}")
