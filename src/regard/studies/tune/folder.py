@@ -1,7 +1,6 @@
 """The folder of a tuning: its request, the length of each trial, their runs, the results, and the recipe."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,6 +74,16 @@ class Tuning(StudyFolder):
         """The file of the recipe."""
         return self.path / RECIPE
 
+    @property
+    def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """A row for each trial, in the order of the rounds, under a header."""
+        results = self.results
+        rows: list[tuple[str, ...]] = [
+            (str(each["round"]), str(each["name"]), f"{each['steps']:,}", _score(each["score"]))
+            for each in results["trials"]
+        ]
+        return ("round", "trial", "steps", f"valid {results['metric']}"), rows
+
     def run(self, number: int, name: str) -> Run:
         """Return the run of a trial in a round, counted from 1."""
         return Run(inside(self.path / "runs", f"{number}-{name}", self.file, RunError))
@@ -94,14 +103,8 @@ class Tuning(StudyFolder):
         self.recipe.unlink(missing_ok=True)
 
 
-def trial_table(results: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return a header, and a row for each trial, in the order of the rounds."""
-    shown = lambda score: "" if score is None else f"{score:.4g}"
-    rows: list[tuple[str, ...]] = [
-        (str(each["round"]), str(each["name"]), f"{each['steps']:,}", shown(each["score"]))
-        for each in results["trials"]
-    ]
-    return ("round", "trial", "steps", f"valid {results['metric']}"), rows
+def _score(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
 
 
 def claim_tuning(path: Path, asked: AskedTuning, overwrite: bool) -> Tuning:
