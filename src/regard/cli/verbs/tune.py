@@ -27,5 +27,10 @@ def tune(
     with live(quiet, standing_table, StateLines(), right=2) as (reporter, update):
         done = run_tuning(recipe, overrides, **vars(chosen), overwrite=overwrite, progress=reporter, show=update)
     results = done.results
+    shown = lambda score: "" if score is None else f"{score:.4g}"
+    rows = [
+        (str(each["round"]), each["name"], f"{each['steps']:,}", shown(each["score"])) for each in results["trials"]
+    ]
+    header = ("round", "trial", "steps", f"valid {results['metric']}")
     plain = {"tune": str(done.path), "recipe": str(done.recipe)} | results
-    show(json, plain, (*done.table, (0, 2, 3)), results["verdict"], f"recipe: {done.recipe}")
+    show(json, plain, (header, rows, (0, 2, 3)), results["verdict"], f"recipe: {done.recipe}")
