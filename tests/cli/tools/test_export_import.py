@@ -65,7 +65,7 @@ def test_a_language_model_is_converted_and_comes_back(tmp_path):
     assert bad("convert", tmp_path / "run") == f"{hf}: it exists already; name a folder that does not."
     found = json.loads(good("convert", tmp_path / "run", "--out", tmp_path / "x", "--json"))
     assert found == {"path": str(tmp_path / "x"), "form": "GPT-2", "architecture": "GPT2LMHeadModel"}
-    expected = '--to: "onnx" is not one of hf, word2vec, word2vec-binary, glove.'
+    expected = '--to: "onnx" is not one of hf, checkpoint, word2vec, word2vec-binary, glove.'
     assert bad("convert", tmp_path / "run", "--to", "onnx") == expected
 
 
@@ -77,7 +77,7 @@ def test_json(checkpoint, tmp_path):
 
 
 def test_mistakes(checkpoint, quick_run, tmp_path):
-    assert bad("export", checkpoint, tmp_path / "x", "--to", "onnx") == 'to: "onnx" is not one of hf.'
+    assert bad("export", checkpoint, tmp_path / "x", "--to", "onnx") == 'to: "onnx" is not one of hf, checkpoint.'
     assert bad("export", quick_run.path, tmp_path / "x").startswith(
         'model.norm_order, model.positions: "pre" with "rotary" fits no Hugging Face architecture; these do: '
     )
