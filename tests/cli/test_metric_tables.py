@@ -56,7 +56,7 @@ def test_a_plan_is_a_table_or_json_with_the_sizes_of_the_data(capsys):
         "vocabulary\t600",
         "train pairs\t300",
     ]
-    assert "dropped\tempty 1,000" in lines and lines[-1] == "device\tcpu"
+    assert "dropped\tempty 1,000" in lines and lines[-2:] == ["device\tcpu", "end\tafter the last update"]
     print_plan(plan, as_json=True)
     assert json.loads(capsys.readouterr().out) == plan.to_dict()
 

@@ -105,7 +105,10 @@ def test_a_card_and_its_curves_are_named(monkeypatch, capsys):
 def test_an_unknown_format_is_refused_before_a_model_is_read():
     with pytest.raises(ConfigError, match='^to: "onnx" is not one of hf, checkpoint.'):
         export.export("missing", Path("x"), to="onnx")
-    with pytest.raises(ConfigError, match='--to: "onnx" is not one of hf, checkpoint, word2vec, word2vec-binary, glove.'):
+    formats = "hf, checkpoint, word2vec, word2vec-binary, glove"
+    with pytest.raises(ConfigError, match=f'--to: "onnx" is not one of {formats}.'):
+        ConfigError, match='--to: "onnx" is not one of hf, checkpoint, word2vec, word2vec-binary, glove.'
+    ):
         export.convert("missing", to="onnx")
 
 

@@ -140,6 +140,12 @@ def _max_source_length(desk: Desk) -> None:
     assert short["decode"]["max_source_length"] == 2 and short["bleu"] == 0 and short["loss"] != whole["loss"]
 
 
+def _threshold(desk: Desk) -> None:
+    """It is for multi-label models, and this one has a label a text."""
+    sentence = bad("evaluate", desk.run, "--threshold", 0.4, "--quiet")
+    assert sentence == "valid: threshold 0.4 is for multi-label models; this one is a single-label model."
+
+
 def _papers(desk: Desk) -> None:
     assert len(desk.scores("--papers")["valid"]["paper_scores"]) == 2
     assert "paper_scores" not in desk.scores()["valid"]
@@ -186,7 +192,7 @@ FLAGS = {
     "--iterations": Flag((), _nothing, ["2"]),  # for mask-predict translators, below
     "--max-source-length": Flag(("translate",), _max_source_length, ["2"]),
     "--papers": Flag(("translate",), _papers, []),
-    "--threshold": Flag((), _nothing, ["0.4"]),  # for multi-label classifiers
+    "--threshold": Flag(("classify",), _threshold, ["0.4"]),
     "--analogies": Flag((), _nothing),  # for word vectors, below
     "--similarities": Flag((), _nothing),
     "--candidates": Flag((), _nothing, ["2"]),

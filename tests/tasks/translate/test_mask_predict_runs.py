@@ -131,7 +131,7 @@ def test_a_student_learns_from_what_its_teacher_says(quick_run, tmp_path):
     found = json.loads(good("translate", run, "Ja.", "--json", "--n-best", 2, "--length-candidates", 2, "--quiet"))
     assert 1 <= len(found["candidates"]) <= 2
     assert bad("translate", run, "Ja.", "--json", "--n-best", 4) == (
-        "--n-best 4 is more than the 3 length candidates; raise --length-candidates."
+        "n_best: 4 is more than length_candidates 3; raise that."
     )
     assert bad("translate", run, "Ja.", "--method", "sample").startswith(
         "method: sample is for autoregressive models"

@@ -21,7 +21,9 @@ def serve(
     given: Given = NOTHING,
     quiet: Quiet = False,
 ) -> None:
-    """Serve models by the APIs of OpenAI, LibreTranslate and Hugging Face; Ctrl-C stops after open requests.
+    """Serve models by the APIs of OpenAI, LibreTranslate and Hugging Face.
+
+    Ctrl-C stops after open requests.
 
     Examples: regard serve runs/gpt · regard serve de-en=runs/multi30k en-de=runs/back --port 8080 · then
     curl localhost:8000/v1/models, or open http://127.0.0.1:8000/docs.

@@ -12,9 +12,9 @@ FLAGS = flags_of(StudioSettings, *NAMES, shows_defaults=True)
 
 @options(*FLAGS)
 def studio(folder: RunsFolder = Path("runs"), given: Given = NOTHING) -> None:
-    """Show runs and models in the browser: training, attention, decoding, generation, words; works offline.
+    """Show runs and models in the browser: training, attention, decoding, words.
 
-    Example: regard studio runs --port 8010 --no-browser
+    It works offline. Example: regard studio runs --port 8010 --no-browser
     """
     from regard.cli.console import print_line
 

@@ -12,6 +12,7 @@ from regard.server.protocols.openai.choices import Prompt
 from regard.server.protocols.openai.completions import chat_prompt
 from regard.server.protocols.openai.routes import openai_shape
 from regard.tasks.load import load
+from regard.text.chat_template import ROLES_TEMPLATE
 from served_models import client_of
 
 
@@ -55,19 +56,18 @@ def test_a_chat_is_a_completion_of_the_prompt_that_the_template_makes(generator)
     async def ask():
         async with client_of([f"gpt={generator}"]) as client:
             model = await client.app.state.server.store.model("gpt")
-            type(model.pipeline).has_chat_template = True
-            type(model.pipeline).chat_prompt = lambda self, messages: "".join(each["content"] for each in messages)
-            try:
-                body = {"model": "gpt", "messages": [{"role": "user", "content": "Ann"}], "max_tokens": 6, "seed": 3}
-                whole = await client.post("/v1/chat/completions", json=body | {"logprobs": True, "top_logprobs": 1})
-                stream = await client.post("/v1/chat/completions", json=body | {"stream": True})
-            finally:
-                del type(model.pipeline).has_chat_template, type(model.pipeline).chat_prompt
+            model.pipeline.bundle.facts["chat_template"] = ROLES_TEMPLATE
+            body = {"model": "gpt", "messages": messages, "max_tokens": 6, "seed": 3}
+            whole = await client.post("/v1/chat/completions", json=body | {"logprobs": True, "top_logprobs": 1})
+            stream = await client.post("/v1/chat/completions", json=body | {"stream": True})
             return whole.json(), stream.text
 
+    messages = [{"role": "user", "content": "Ann"}]
     whole, stream = asyncio.run(ask())
     (choice,) = whole["choices"]
-    alone = load(generator)("Ann", max_new_tokens=6, seed=3, add_bos=False)
+    pipeline = load(generator)
+    pipeline.bundle.facts["chat_template"] = ROLES_TEMPLATE
+    alone = pipeline.chat(messages, max_new_tokens=6, seed=3)
     assert choice["message"]["content"] == alone.text and whole["object"] == "chat.completion"
     assert len(choice["logprobs"]["content"]) == 6 == whole["usage"]["completion_tokens"]
     assert '"role":"assistant"' in stream and stream.endswith("data: [DONE]\n\n")

@@ -32,7 +32,7 @@ def written(team, out):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("shards")
-    together(3, "test_shards:written", out)
+    together(3, "test_sharded_tensors:written", out)
     return out / "model"
 
 
