@@ -107,8 +107,6 @@ def test_an_unknown_format_is_refused_before_a_model_is_read():
         export.export("missing", Path("x"), to="onnx")
     formats = "hf, checkpoint, word2vec, word2vec-binary, glove"
     with pytest.raises(ConfigError, match=f'--to: "onnx" is not one of {formats}.'):
-        ConfigError, match='--to: "onnx" is not one of hf, checkpoint, word2vec, word2vec-binary, glove.'
-    ):
         export.convert("missing", to="onnx")
 
 

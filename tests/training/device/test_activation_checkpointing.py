@@ -51,5 +51,6 @@ def sharded(team, out):
     assert_close(other, one, atol=1e-12, rtol=0)
 
 
+@pytest.mark.slow
 def test_blocks_of_a_sharded_model_are_recomputed_too(tmp_path):
     together(2, "test_activation_checkpointing:sharded", tmp_path)

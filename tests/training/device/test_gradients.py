@@ -28,6 +28,7 @@ def late(team, out):
         gradients.finish()
 
 
+@pytest.mark.slow
 def test_memory_that_runs_out_too_late_to_agree_is_an_error(tmp_path):
     together(2, "test_gradients:late", tmp_path)
 

@@ -56,7 +56,7 @@ def reporting(out, seconds, how):
     "how, expected",
     [
         ("killed", f"rank 2 on {HOST} was lost"),
-        ("hung", f"rank 2 on {HOST} did not answer within 4 seconds"),
+        pytest.param("hung", f"rank 2 on {HOST} did not answer within 4 seconds", marks=pytest.mark.slow),
         ("wrong", "rank 2 has found a mistake."),
     ],
 )

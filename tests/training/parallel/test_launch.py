@@ -63,6 +63,7 @@ def workers(run: Path) -> list[int]:
     return sorted(found)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_replaced_and_the_weights_are_those_of_an_undisturbed_run(tmp_path):
     calm, disturbed = tmp_path / "calm", tmp_path / "disturbed"
     words = ["translate-miniature", *TINY, "--processes", 2, "train.steps=40"]
@@ -81,6 +82,7 @@ def test_a_worker_that_is_killed_is_replaced_and_the_weights_are_those_of_an_und
     assert json.loads((disturbed / "run.json").read_text())["machine"]["processes"] == 2
 
 
+@pytest.mark.slow
 def test_an_interrupt_saves_once_and_another_one_ends_at_once(tmp_path):
     run = tmp_path / "run"
     process = begun("translate-miniature", *TINY, "--processes", 2, "train.steps=100000", "--out", run)

@@ -39,6 +39,7 @@ def narrow(team, out):
         save_file(scene.weights(), out / "narrow")
 
 
+@pytest.mark.slow
 def test_memory_that_runs_out_in_one_process_changes_nothing_but_the_micro_batches(tmp_path):
     together(2, "test_process_group:narrow", tmp_path)
     alone = Scene(limit=150, dropout=0.0, dtype=torch.float64, steps=20)

@@ -31,7 +31,7 @@ def assert_same(out, alone, kinds=KINDS):
         assert losses and json.loads((out / f"{kind}.json").read_text()) == pytest.approx(losses, abs=1e-9)
 
 
-@pytest.mark.parametrize("count", [2, 3, 4])
+@pytest.mark.parametrize("count", [2, *(pytest.param(count, marks=pytest.mark.slow) for count in (3, 4))])
 def test_several_processes_equal_one_for_every_kind_of_training(count, alone, tmp_path):
     together(count, "parallel_scenes:train_all", tmp_path, distributed="replicate")
     assert_same(tmp_path, alone)

@@ -65,6 +65,7 @@ def session(team, out, stop, distributed, kinds=("translate", "language")):
             (place / "facts.json").write_text(json.dumps(training.facts))
 
 
+@pytest.mark.slow
 def test_training_resumes_as_another_number_of_processes(alone, tmp_path):
     together(4, "test_shard:session", tmp_path, stop=3, distributed="shard")
     assert [len(list(folder.iterdir())) for folder in tmp_path.glob("*/model")] == [4, 4]
