@@ -2,6 +2,7 @@
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol, runtime_checkable
 from uuid import uuid4
@@ -39,7 +40,7 @@ def chat_prompt(pipeline: object, messages: Sequence[dict[str, str]]) -> str:
     return pipeline.chat_prompt(messages)
 
 
-class Reply:
+class Reply(ABC):
     """The answer to a request, in the shape of one of the two routes."""
 
     kind: str
@@ -97,17 +98,17 @@ class Reply:
         """Return the deltas that come before all tokens."""
         return []
 
+    @abstractmethod
     async def choice(self, index: int, prompt: Prompt, generated: Generated) -> Json:
         """Return a choice."""
-        raise NotImplementedError
 
+    @abstractmethod
     def delta(self, index: int, piece: StreamPiece, texts: TokenTexts) -> Json:
         """Return a part of a choice."""
-        raise NotImplementedError
 
+    @abstractmethod
     def last(self, index: int, reason: str) -> Json:
         """Return the end of a choice."""
-        raise NotImplementedError
 
     def _chunk(self, choices: Sequence[Json]) -> Json:
         return self._envelope(self.chunk_kind, choices) | ({"usage": None} if self.body.has_usage else {})
