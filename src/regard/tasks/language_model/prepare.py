@@ -1,6 +1,6 @@
 """Preparation of a language model's run on running text: the model built, and what the loop needs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from regard.checkpoint.bundle import Bundle
@@ -56,6 +56,15 @@ def prepare_text(settings: Settings, data: TextTaskData, bundle: Bundle, machine
         baseline=token_baseline(corpora.valid.read(0, data.validated)),
         scorings=scorings(sum(map(len, data.tests.values())), data.validated, STRIDED),
     )
+
+
+def common_window(members: Sequence[Settings]) -> dict[str, int]:
+    """Return the setting with which all members of a race are trained on the same windows."""
+    windows = []
+    for each in members:
+        bound = position_limit(each.model, Vocabularies(8, 8, is_shared=True))
+        windows.append(min(each.window or bound or DEFAULT_WINDOW, bound or each.window or DEFAULT_WINDOW))
+    return {"window": min(windows)}
 
 
 def _feed(settings: Settings, data: TextTaskData, window: int, limit: int) -> WindowFeed:

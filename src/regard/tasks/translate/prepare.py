@@ -71,6 +71,16 @@ def load_pairs(settings: Settings, context: Context) -> TranslationData:
     return TranslationData(settings, raw, train, valid, encoded, valid_encoded, tokenizers, reports, limit)
 
 
+def common_length(members: Sequence[Settings]) -> dict[str, int]:
+    """Return the maximum length, as a setting, with which all members of a race train on the same pairs."""
+    limits = []
+    for each in members:
+        limit = each.data.cleaning.max_tokens
+        any_size = Vocabularies(8, 8, each.text.vocabularies == "shared")
+        limits += [limit, position_limit(each.model, any_size) or limit]
+    return {"data.cleaning.max_tokens": min(limits)}
+
+
 def build_bundle(settings: Settings, data: TranslationData, context: Context) -> Bundle:
     """Return the translator to train: resumed, pretrained or new."""
     check_tokenizers(data.roles, context, settings.init_from)
