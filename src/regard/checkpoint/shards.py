@@ -11,6 +11,8 @@ from pathlib import Path
 import safetensors
 import torch
 from torch import Tensor
+from torch.distributed import ProcessGroup
+from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader, HuggingFaceStorageWriter
 from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 from torch.distributed.checkpoint.state_dict_loader import load
@@ -21,10 +23,17 @@ from regard.errors import CheckpointError
 Shape = tuple[int, ...]
 
 
-def write_shards(folder: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors, each process its part of those that are sharded; a collective call of all processes."""
+def write_shards(folder: Path, tensors: Mapping[str, Tensor], group: ProcessGroup | None = None) -> None:
+    """Write tensors, each process its part of those that are sharded; a collective call of all processes of a group.
+
+    What fails in one of them is raised in all.
+    """
     writer = HuggingFaceStorageWriter(str(folder), save_distributed=True)
-    save(dict(tensors), storage_writer=writer)
+    try:
+        save(dict(tensors), storage_writer=writer, process_group=group)
+    except CheckpointException as error:
+        causes = [cause for cause, _ in error.failures.values()]
+        raise next((cause for cause in causes if isinstance(cause, OSError)), causes[0]) from None
 
 
 def shapes_of_shards(folder: Path) -> dict[str, Shape]:

@@ -27,6 +27,7 @@ MAY_CHANGE = (
     "train.save_every",
     "train.keep_best",
     "train.keep_last",
+    "train.async_save",
     "train.rollbacks",
     "train.micro_batch_tokens",
     "train.distributed",
