@@ -1,4 +1,4 @@
-"""Checkpoints written in the background: what is saved is copied to host memory, and training goes on meanwhile."""
+"""Checkpoints written in the background: what is saved is copied to host memory, so training need not wait."""
 
 from collections.abc import Callable, Mapping
 from threading import Thread

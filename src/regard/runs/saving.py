@@ -1,4 +1,4 @@
-"""The checkpoints of a run: copied to host memory between two updates, and written while training goes on."""
+"""The checkpoints of a run: copied to host memory between two updates, and written while training continues."""
 
 from collections.abc import Callable
 from dataclasses import replace
