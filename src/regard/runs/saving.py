@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import safetensors
 import torch.distributed as dist
 from torch import Tensor
 
@@ -76,7 +75,7 @@ class Saver:
             dist.barrier(group)
             write_shards(folder / sharded(WEIGHTS), weights, group)
             write_shards(folder / TRAINING, training.tensors, group)
-        except (OSError, safetensors.SafetensorError) as error:
+        except OSError as error:
             raise unwritten(folder, error) from None
         dist.barrier(group)
         if self.team.is_main:
