@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import torch.distributed as dist
 from torch import Tensor
 
 from regard.checkpoint.background import BackgroundWriter
@@ -17,6 +17,9 @@ from regard.training.parallel.process_group import ProcessGroup
 from regard.training.parallel.shard import host_parts, is_sharded
 from regard.training.settings import LoopSettings
 from regard.training.state import LoopState
+
+if TYPE_CHECKING:
+    from regard.checkpoint.shards import ShardWriter
 
 Weights = dict[str, Tensor] | Path
 Store = Callable[[Weights], object]
@@ -30,7 +33,7 @@ class Saver:
         self.is_async = settings.async_save
         self.keeping = RetentionPolicy(settings.keep_last, settings.keep_best)
         self.writer = BackgroundWriter()
-        self._group: dist.ProcessGroup | None = None
+        self._parts: ShardWriter | None = None
 
     def save(self, state: LoopState, training: TrainingState, value: float | None) -> None:
         """Save a checkpoint with its validation value; a collective call of all processes."""
@@ -38,10 +41,7 @@ class Saver:
         bundle = replace(self.bundle, facts=dict(self.bundle.facts))  # validation may fit some of them anew
         store = partial(self._store, state.step, bundle, training, value)
         if is_sharded(model):
-            if self._group is None:  # exchanges of the thread are not to mix with those of training
-                timeout = self.team.failures.timeout if self.team.failures else None
-                self._group = dist.new_group(backend="gloo", timeout=timeout)
-            self._run(partial(self._write_parts, host_parts(model), training, self._group, store))
+            self._run(partial(self._write_parts, self._shard_writer(), host_parts(model), training, store))
         elif self.team.is_main:
             self._run(partial(store, weights_of(model, copies=self.is_async)))
 
@@ -50,6 +50,13 @@ class Saver:
         self.writer.wait()
         if self.team.is_main:
             self.store.drop_older()
+
+    def _shard_writer(self) -> "ShardWriter":
+        if self._parts is None:
+            from regard.checkpoint.shards import ShardWriter  # torch.distributed.checkpoint takes a second to load
+
+            self._parts = ShardWriter(self.team.failures.timeout if self.team.failures else None)
+        return self._parts
 
     def _run(self, write: Callable[[], object]) -> None:
         if self.is_async:
@@ -63,21 +70,19 @@ class Saver:
         self.store.save(step, bundle, training, value, self.keeping, weights)
 
     def _write_parts(
-        self, weights: dict[str, Tensor], training: TrainingState, group: dist.ProcessGroup, store: Store
+        self, parts: "ShardWriter", weights: dict[str, Tensor], training: TrainingState, store: Store
     ) -> None:
         """Write the parts that this process holds; once all have, the main process makes a checkpoint of them."""
-        from regard.checkpoint.shards import write_shards  # torch.distributed.checkpoint takes a second to load
-
         folder = self.store.parts_folder
         try:
             if self.team.is_main:
                 self.store.clear_parts()
-            dist.barrier(group)
-            write_shards(folder / sharded(WEIGHTS), weights, group)
-            write_shards(folder / TRAINING, training.tensors, group)
+            parts.wait()
+            parts.write(folder / sharded(WEIGHTS), weights)
+            parts.write(folder / TRAINING, training.tensors)
         except OSError as error:
             raise unwritten(folder, error) from None
-        dist.barrier(group)
+        parts.wait()
         if self.team.is_main:
             store(folder)
-        dist.barrier(group)
+        parts.wait()
