@@ -10,7 +10,7 @@ from torch import Tensor
 from regard.decoding.logits.history import History
 from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.logits.sampler import TokenSampler
-from regard.decoding.search.running import NO_NUMBERS, ListedToken, RunningRequest
+from regard.decoding.search.running import NO_NUMBERS, ListedToken, RunningRequest, without_gaps
 from regard.decoding.settings import FinishReason, length_penalty
 from regard.decoding.steppers.interface import Hypothesis, Request, Stepper
 from regard.errors import CheckpointError
@@ -161,7 +161,7 @@ class Rollout:
             self._clear()
             return
         by_request = is_done.reshape(-1, self._hypotheses)
-        staying = np.flatnonzero(~by_request.all(1))
+        staying = without_gaps(~by_request.all(1))
         kept = int((~by_request).sum(1).max())
         order = by_request[staying].argsort(axis=1, kind="stable")[:, :kept]  # running rows first
         rows = (staying[:, None] * self._hypotheses + order).ravel()

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from regard.decoding.steppers.interface import Hypothesis, Request
 from regard.errors import CheckpointError
 from regard.text.detokenizer import Detokenizer
@@ -53,3 +56,11 @@ class RunningRequest:
         if self.detokenizer is not None:
             self.write(self.hypotheses[0].ids)
             self.chunk += self.detokenizer.close()
+
+
+def without_gaps(is_staying: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the rows that stay in an order that moves few: the last ones take the places of those that leave."""
+    count = int(is_staying.sum())
+    rows = np.arange(count)
+    rows[~is_staying[:count]] = count + np.flatnonzero(is_staying[count:])
+    return rows
