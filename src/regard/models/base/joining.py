@@ -17,13 +17,13 @@ def joined(first: Tensor, second: Tensor, dim: int = 1, value: float = 0, is_lef
 
 
 def moves_into_gaps(rows: Tensor, count: int) -> tuple[Tensor, Tensor] | None:
-    """Return the places whose rows change where some of `count` rows stay, and the rows that move there.
+    """Return the indices whose rows change where some of `count` rows stay, and the rows that move there.
 
     None: the rows are to be copied, since others than the last would have to move. A CUDA device always copies, which
-    costs it less than to tell the host what moves.
+    takes less time than a synchronization with the host.
     """
     if rows.is_cuda or rows.numel() > count:
         return None
-    places = (rows != torch.arange(rows.numel(), device=rows.device)).nonzero()[:, 0]
-    moving = rows[places]
-    return (places, moving) if bool((moving >= rows.numel()).all()) else None
+    changed = (rows != torch.arange(rows.numel(), device=rows.device)).nonzero()[:, 0]
+    moving = rows[changed]
+    return (changed, moving) if bool((moving >= rows.numel()).all()) else None

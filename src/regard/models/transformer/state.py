@@ -24,7 +24,7 @@ class TransformerMemory:
     projected: list[tuple[Tensor, Tensor]] | None = None  # (B, H, S, K) each
     view: View | None = None  # the cross-attention bias of all steps
     caches: list[KeyValueCache] = field(default_factory=list)
-    """What `projected` shows a part of, once sentences have joined: there is room for more."""
+    """Buffers with room for further sentences, whose rows in use are `projected`; made when sentences join or leave."""
 
     def select(self, rows: Tensor) -> "TransformerMemory":
         """Return the memory of some sentences; once decoding has begun, the old one must not be used again."""
