@@ -24,7 +24,7 @@ class TransformerMemory:
     projected: list[tuple[Tensor, Tensor]] | None = None  # (B, H, S, K) each
     view: View | None = None  # the cross-attention bias of all steps
     caches: list[KeyValueCache] = field(default_factory=list)
-    """Buffers with room for further sentences, whose rows in use are `projected`; made when sentences join or leave."""
+    """Buffers with room for further sentences, of which `projected` shows the rows in use."""
 
     def select(self, rows: Tensor) -> "TransformerMemory":
         """Return the memory of some sentences; once decoding has begun, the old one must not be used again."""
