@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
+import torch
 
 from generators import tokenizer_of
-from regard.decoding.search.running import RunningRequest, without_gaps
+from regard.decoding.search.running import RunningRequest, log_probabilities, without_gaps
 from regard.decoding.steppers.interface import Hypothesis, Request
 from regard.errors import CheckpointError
 from regard.text.detokenizer import Detokenizer
@@ -32,3 +33,10 @@ def test_rows_that_stay_are_all_there_and_only_the_last_ones_move(staying):
     rows = without_gaps(is_staying)
     assert sorted(rows) == np.flatnonzero(is_staying).tolist()
     assert all(row == place or row >= len(rows) for place, row in enumerate(rows.tolist()))
+
+
+def test_log_probabilities_of_rows_that_join_are_those_of_all_together():
+    old, new = torch.randn(3, 7), torch.randn(2, 7)
+    with torch.inference_mode():
+        assert torch.equal(log_probabilities([old, new]), torch.cat((old, new)).log_softmax(-1))
+        assert torch.equal(log_probabilities([new]), new.log_softmax(-1))

@@ -1,7 +1,7 @@
 """The cache of keys and values: rows and slots come and go in place, and those in use keep their values."""
 
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
@@ -15,12 +15,13 @@ def filled(rows, slots, seed=0):
     return cache, keys, values
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 30), st.booleans()), min_size=1, max_size=5))
 def test_rows_that_join_are_aligned_and_padded_with_zeros(others):
     cache, keys, values = filled(2, 5)
     for seed, (rows, slots, is_left) in enumerate(others, start=1):
-        added, new_keys, new_values = filled(rows, slots, seed)
-        cache.join(added, is_left)
+        _, new_keys, new_values = filled(rows, slots, seed)
+        cache.join(new_keys, new_values, is_left)
         width = max(keys.size(2), slots)
         assert cache.length == width and cache.sentences == len(keys) + rows
         parts = []
@@ -39,15 +40,15 @@ def test_rows_that_join_are_aligned_and_padded_with_zeros(others):
 
 def test_a_row_takes_the_place_of_one_that_left_and_no_room_is_made_for_it():
     cache, keys, _ = filled(3, 5)
-    cache.join(filled(1, 5, 1)[0], is_left=True)
+    cache.join(*filled(1, 5, 1)[1:], is_left=True)
     room = cache._buffer
     keys = cache.all()[0].clone()
     for seed in range(20):
         cache.move(3, torch.tensor([1]), torch.tensor([3]))  # the second leaves
         assert_close(cache.all()[0], keys[[0, 3, 2]])
-        added, new_keys, _ = filled(1, 2, 2 + seed)
-        cache.join(added, is_left=True)
-        keys = torch.cat((keys[[0, 3, 2]], torch.nn.functional.pad(new_keys, (0, 0, 3, 0))))
+        _, *added = filled(1, 2, 2 + seed)
+        cache.join(*added, is_left=True)
+        keys = torch.cat((keys[[0, 3, 2]], torch.nn.functional.pad(added[0], (0, 0, 3, 0))))
         assert_close(cache.all()[0], keys)
     assert cache._buffer is room
 

@@ -1,9 +1,12 @@
 """A request under way: its hypotheses so far, and the text that can no longer change."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from regard.decoding.steppers.interface import Hypothesis, Request
 from regard.errors import CheckpointError
@@ -64,3 +67,14 @@ def without_gaps(is_staying: NDArray[np.bool_]) -> NDArray[np.int64]:
     rows = np.arange(count)
     rows[~is_staying[:count]] = count + np.flatnonzero(is_staying[count:])
     return rows
+
+
+def log_probabilities(scores: Sequence[Tensor]) -> Tensor:
+    """Return the log probabilities (R, V) for scores of the rows of a batch, and of those that join it."""
+    if len(scores) == 1:
+        return scores[0].log_softmax(-1)
+    rows = [len(each) for each in scores]
+    together = scores[0].new_empty(sum(rows), scores[0].size(1))
+    for each, part in zip(scores, together.split(rows), strict=True):
+        torch.log_softmax(each, -1, out=part)
+    return together

@@ -11,8 +11,8 @@ from regard.nn.attention.kv_cache import KeyValueCache
 from regard.nn.attention.masks import as_bias, branch_mask, left_padding_mask
 from regard.nn.layers.positions import Positions
 
-MANY_UNSEEN = 32
-"""Slots that may be unseen before it is worth while to count them."""
+MANY_UNSEEN = 20
+"""Slots that may be unseen before they are counted, or a quarter of those that are seen."""
 
 
 @dataclass
@@ -44,11 +44,11 @@ class TransformerMemory:
     def join(self, other: "TransformerMemory") -> "TransformerMemory":
         """Return the memory of these sentences and then those of another one, both projected."""
         self._grow_caches()
-        other._grow_caches()
+        assert other.projected is not None, "decoding has begun"
         unused = 0 if self.token_mask.is_cuda else int((~self.token_mask.any(0)).sum())
-        for cache, added in zip(self.caches, other.caches, strict=True):
+        for cache, (keys, values) in zip(self.caches, other.projected, strict=True):
             cache.trim(after=unused)
-            cache.join(added, is_left=False)
+            cache.join(keys, values, is_left=False)
         width = self.token_mask.size(1) - unused
         bias = joined(self._bias()[..., :width], other._bias(), 3, -torch.inf)
         token_mask = joined(self.token_mask[:, :width], other.token_mask)
@@ -118,7 +118,7 @@ class TransformerState:
         length = max(self.length - int(padding.min()), other.length - int(others_padding.min()))
         padding = torch.cat((padding + length - self.length, others_padding + length - other.length))
         for cache, added in zip(self.caches, other.caches, strict=True):
-            cache.join(added, is_left=True)
+            cache.join(*added.all(), is_left=True)
         seen, slots = joined(seen, others_seen, 2, is_left=True), joined(slots, others_slots, is_left=True)
         return TransformerState(self.caches, length, slots, seen, padding, max(self.used, other.used))
 
@@ -143,14 +143,14 @@ class TransformerState:
                 cache.trim(before=first)
 
     def _drop_unseen(self) -> None:
-        """Drop the slots that no hypothesis of their sentence sees any more, once these may be half of all.
+        """Drop the slots that no hypothesis of their sentence sees any more, once these may be many.
 
         They are those of hypotheses that were not extended. Only on a CPU: elsewhere, counting takes longer.
         """
         if self.seen is None or self.seen.device.type != "cpu":
             return
         slots = self.seen.size(2)
-        if slots - self.used < max(MANY_UNSEEN, self.used):
+        if slots - self.used < max(MANY_UNSEEN, self.used // 4):
             return
         seen, all_slots, self.padding = self._by_sentence()
         is_seen = seen.any(1)  # (B, S)

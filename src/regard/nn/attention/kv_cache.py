@@ -82,15 +82,19 @@ class KeyValueCache:
             self._window.index_copy_(1, targets, self._window[:, sources])
         self.sentences = rows
 
-    def join(self, other: "KeyValueCache", is_left: bool) -> None:
-        """Add the rows of another cache, whose last slots are aligned with these, or its first; both are padded."""
-        rows, lacking = self.sentences + other.sentences, max(0, other.length - self.length)
+    def join(self, keys: Tensor, values: Tensor, is_left: bool) -> None:
+        """Add rows with keys and values (B, H, S, K), last slots aligned or first ones; the rest is padded."""
+        slots, rows = keys.size(2), self.sentences + keys.size(0)
+        lacking = max(0, slots - self.length)
         before, after = (lacking, 0) if is_left else (0, lacking)
-        self._reserve(other.all()[0], rows, before, after)
+        self._reserve(keys, rows, before, after)
         self._begin, self.length = self._begin - before, self.length + lacking
-        added = self._window[:, self.sentences : rows].zero_()
-        place = added[:, :, :, -other.length :] if is_left else added[:, :, :, : other.length]
-        place.copy_(torch.stack(other.all()))
+        added = self._window[:, self.sentences : rows]
+        padding = self.length - slots
+        first, last = added.split((padding, slots) if is_left else (slots, padding), dim=3)
+        (first if is_left else last).zero_()
+        place = last if is_left else first
+        place[0], place[1] = keys, values
         self.sentences = rows
 
     def trim(self, before: int = 0, after: int = 0) -> None:
