@@ -21,7 +21,7 @@ def surveyed(monkeypatch):
 
     def resolve(task, rows, characters, device="cpu", **changes):
         sides = 2 if task == "translate" else 1
-        monkeypatch.setattr(autopilot, "survey", lambda source: Survey(rows, rows * characters * sides, sides))
+        monkeypatch.setattr(autopilot, "survey", lambda source, lines: Survey(rows, rows * characters * sides, sides))
         monkeypatch.setattr(autopilot, "_device", lambda name: device)
         source = {"data.train.paths": ["a"]} if "language" in task or task == "elmo" else {"data.train.path": "a"}
         given = {name.replace("__", "."): value for name, value in changes.items()}

@@ -50,7 +50,7 @@ def planned(
     source, device = settings.data.train, _device(settings.machine.device)
     cores = settings.machine.threads or torch.get_num_threads()
     has_lists = lists_labels(source, lines)
-    plan = PlanInput(settings, given, survey(source), device, has_label_lists=has_lists, cores=cores)
+    plan = PlanInput(settings, given, survey(source, lines), device, has_label_lists=has_lists, cores=cores)
     below, above = list[Layer](), list[Layer]()
 
     def merged() -> Resolved[R]:
