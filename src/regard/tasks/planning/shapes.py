@@ -28,10 +28,10 @@ def encoder_shape(plan: PlanInput) -> Iterator[Default]:
     reason = f"{amount(plan.tokens)} tokens an epoch, on a GPU"
     if (minutes := plan.train.minutes) is not None:
         most = IN_A_MINUTE * math.sqrt(minutes)
-        affordable = [shape for _, *shape in SHAPES if 12 * shape[1] * shape[0] ** 2 <= most] or [SHAPES[0][1:]]
-        if affordable[-1][0] < width:
-            width, layers = affordable[-1]
-            reason = f"{minutes:g} minutes on a GPU"
+        affordable = [each for each in SHAPES if 12 * each[2] * each[1] ** 2 <= most]
+        _, widest, deepest = affordable[-1] if affordable else SHAPES[0]
+        if widest < width:
+            width, layers, reason = widest, deepest, f"{minutes:g} minutes on a GPU"
     for name, value in {
         "width": width,
         "layers": layers,
