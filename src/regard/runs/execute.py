@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from torch import nn
 
-from regard.checkpoint.bundle import TrainingState, read_bundle, read_training
-from regard.checkpoint.store import RetentionPolicy
+from regard.checkpoint.bundle import read_bundle, read_training
 from regard.config.resolve import Resolved
 from regard.config.settings import flatten
 from regard.errors import RegardError, RunError, RunInterrupted
@@ -25,10 +24,10 @@ from regard.runs.processes import (
     check_processes,
     describe_processes,
     newest_checkpoint,
-    write_parts,
 )
 from regard.runs.reports.card import leave_card
 from regard.runs.run import Run
+from regard.runs.saving import Saver
 from regard.runs.scores.evaluate import score_run
 from regard.runs.store.folder import abandon, clear_leftovers, missing_folders
 from regard.runs.store.process import this_process
@@ -187,6 +186,8 @@ def _train(run: Run, trainer: Trainer, stop_at: int | None) -> Reason:
             if is_main:
                 with suppress(OSError):  # a full disk may be the very reason
                     run.note(state="failed")
+            with suppress(RegardError):  # this error is the one to report
+                trainer.hooks.writer.wait()
             raise
 
 
@@ -198,21 +199,12 @@ def _hooks(
     progress: Progress,
     untrained: Callable[[], nn.Module],
 ) -> Hooks:
-    keeping = RetentionPolicy(settings.keep_last, settings.keep_best)
-
-    def save(state: LoopState, training: TrainingState, value: float | None) -> None:
-        parts = write_parts(run, prepared.bundle.model, training, team)
-        if team.is_main:
-            run.checkpoints.save(state.step, prepared.bundle, training, value, keeping, parts)
-
-    def drop_older() -> None:
-        if team.is_main:
-            run.checkpoints.drop_older()
-
+    saver = Saver(run, prepared.bundle, settings, team)
     return Hooks(
         prepared.validate,
-        save,
-        drop_older=drop_older,
+        saver.save,
+        writer=saver.writer,
+        drop_older=saver.drop_older,
         untrained=untrained,
         baseline=prepared.baseline,
         scorings=prepared.scorings,
