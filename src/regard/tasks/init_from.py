@@ -15,12 +15,13 @@ from regard.config.resolve import Layer
 from regard.errors import ConfigError
 from regard.interop.huggingface.read import read as read_hugging_face
 from regard.models.base.family import KINDS
+from regard.models.base.settings import ModelSettings
 from regard.models.families import family
 from regard.models.heads import load_matching_weights
 from regard.pipelines.word_vectors import load_word_vectors, names_word_vectors
 from regard.tasks.declarations import InitFrom
 from regard.tasks.embedding_init import SAMPLE_ROWS
-from regard.tasks.settings import FEATURE_RATE, FINE_TUNING_RATES
+from regard.tasks.settings import FEATURE_RATE, FINE_TUNING_RATES, RunSettings
 
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".conll")
 BODY = "body."
@@ -142,7 +143,7 @@ def prefer_tokens(values: dict[str, Any], changes: Mapping[str, Any]) -> None:
         recipe.pop("examples_per_update", None)
 
 
-def is_tuned(settings: Any) -> bool:
+def is_tuned(settings: RunSettings[ModelSettings]) -> bool:
     """Return True if a pretrained model is trained on, and not layers above features or word vectors."""
     if settings.init_from is None or getattr(settings, "freeze_body", None):
         return False

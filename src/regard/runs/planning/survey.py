@@ -72,7 +72,7 @@ def _sizes(files: Iterable[Path], limit: int | None) -> tuple[int, int]:
 
 
 def _text_share(lines: Sequence[str]) -> float:
-    """Return the share of values in rows of JSON; the rest is names and marks."""
+    """Return the fraction of rows of JSON that is values; the rest is names and marks."""
     first = lines[:SAMPLED]
     values = 0
     for line in first:

@@ -18,7 +18,7 @@ EXAMPLES, FEWEST_EXAMPLES, TOKENS = 32, 8, 30.0
 """Examples of an update, of one on few rows, and tokens of an example where the data cannot be surveyed: with them a
 time is some number of updates."""
 EXAMPLES_PER_UPDATE = 32
-"""Rows for each example of an update, up to the usual number of them."""
+"""Rows for each example of an update, up to `EXAMPLES` of them."""
 TUNED, FROM_SCRATCH = (300, 3, 20), (1000, 10, 40)
 """Updates that a run has at least, as far as the epochs allow, and the fewest and most epochs. Three are those of
 Devlin et al. (2019); on few rows these are too few updates (Mosbach et al., 2021)."""
@@ -51,7 +51,7 @@ def fine_tuning_defaults(plan: PlanInput, metric: str) -> Iterator[Default]:
 
 
 def update_size(plan: PlanInput) -> Iterator[Default]:
-    """Plan the examples of an update: fewer where a usual one would be a large part of the rows."""
+    """Plan the examples of an update: fewer where they would be a large part of the rows."""
     rows = plan.survey.rows if plan.survey else EXAMPLES * EXAMPLES_PER_UPDATE
     examples = 2 ** round(math.log2(max(1, rows) / EXAMPLES_PER_UPDATE))
     yield Default("train.examples_per_update", min(EXAMPLES, max(FEWEST_EXAMPLES, examples)), f"{rows:,} rows")
@@ -65,7 +65,7 @@ def length(plan: PlanInput, examples: int) -> Iterator[Default]:
     epochs = fewest
     if plan.survey is not None:
         epochs = min(most, max(fewest, math.ceil(wanted * examples / max(1, plan.survey.rows))))
-    words = f"{plan.survey.rows:,} rows" if epochs > fewest and plan.survey else "the usual number"
+    words = f"{plan.survey.rows:,} rows" if epochs > fewest and plan.survey else "as published"
     if not plan.is_bounded:
         yield Default("train.epochs", float(epochs), words)
     if "train.steps" not in plan.given:
