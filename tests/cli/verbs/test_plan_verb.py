@@ -4,6 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from regard.cli.main import app
+from regard.cli.verbs.plan import CLUSTER
+from regard.runs.planning.settings import ClusterSettings
 
 GPT = ["plan", "language-model", "--preset", "gpt2", "--device", "h200", "text.size=50257"]
 
@@ -64,6 +66,12 @@ def test_a_plan_for_this_machine_measures_it(tmp_path):
 def test_a_mistake_is_one_sentence(words, sentence):
     done = call("plan", *words)
     assert done.exit_code != 0 and sentence in str(done.exception) + done.output, (done.exception, done.output)
+
+
+def test_every_setting_of_a_cluster_is_an_option():
+    text = call("plan", "--help").stdout
+    assert {each.name for each in CLUSTER} == set(ClusterSettings.model_fields)
+    assert all(f"--{name}" in text for name in ("nodes", "gpus", "within", "between", "overlap"))
 
 
 def test_no_strategy_that_fits_is_told_with_what_helps():

@@ -10,7 +10,7 @@ from regard.config.resolve import Layer, Resolved, resolve
 from regard.config.settings import flatten
 from regard.data.sources.label_lists import lists_labels
 from regard.errors import ConfigError, RegardError
-from regard.models.base.settings import Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import count_parameters
 from regard.runs.planning.survey import survey
 from regard.tasks.contract import AnyTask
@@ -95,7 +95,7 @@ def _parameters(settings: RunSettings[Any]) -> int:
     return 0
 
 
-def full_vocabularies(settings: RunSettings[Any]) -> Vocabularies | None:
+def full_vocabularies(settings: RunSettings[ModelSettings]) -> Vocabularies | None:
     """Return vocabularies of the full size; None where that is not known."""
     text = getattr(settings, "text", None)
     size = getattr(text, "words", getattr(text, "size", None))

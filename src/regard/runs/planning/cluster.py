@@ -35,7 +35,7 @@ FORMULAS = (
 
 
 @dataclass(frozen=True)
-class Memory:
+class DeviceMemory:
     """Bytes of one device."""
 
     states: float
@@ -58,7 +58,7 @@ class Estimate:
     strategy: Strategy
     ways: int
     """Processes that hold one copy of the model together."""
-    memory: Memory
+    memory: DeviceMemory
     fits: bool
     wire: float
     """Bytes that one device sends in an update."""
@@ -206,14 +206,14 @@ class Planner:
         inside = self.cluster.nodes == 1
         return sent / (self.device.within if inside else self.device.between) + 2 * math.log2(group) * LATENCY
 
-    def _memory(self, strategy: Strategy, ways: int, tokens: float) -> Memory:
+    def _memory(self, strategy: Strategy, ways: int, tokens: float) -> DeviceMemory:
         load, is_half = self.load, self.product < WIDE
         parted = ways if strategy == "tensor-parallel" else 1
         held = load.share(ways) if ways > 1 else load.parameters
         copies = self.product * load.parameters / parted if is_half else 0
         rest = sum(map(math.prod, load.rest))
         gathered = WIDE * (2 * rest + 5 * load.block) if strategy in ("shard", "hybrid") else 0
-        return Memory(
+        return DeviceMemory(
             load.state * held,
             gathered + copies,
             load.activations(tokens, self.product, self.train.activation_checkpointing, parted),

@@ -3,7 +3,6 @@
 import json
 import shlex
 from collections.abc import Mapping
-from typing import Any
 
 from regard.progress import duration, size_words
 from regard.runs.planning.cluster import FORMULAS, ClusterPlan, Estimate
@@ -21,7 +20,7 @@ HEADER = (
 )
 
 
-def cluster_values(plan: ClusterPlan) -> dict[str, Any]:
+def cluster_values(plan: ClusterPlan) -> dict[str, object]:
     """Return a cluster plan as plain values."""
     chosen = plan.chosen
     return {

@@ -58,7 +58,7 @@ class Plan:
         return replace(self, updates=updates, epochs=round(updates / self.updates_per_epoch, 1), seconds=seconds)
 
     def on(
-        self, cluster: ClusterSettings, run: RunSettings[Any], load: Workload, device: Device, speed: Speed
+        self, cluster: ClusterSettings, run: RunSettings[ModelSettings], load: Workload, device: Device, speed: Speed
     ) -> "Plan":
         """Return it with the strategies for a cluster, where one device has that speed."""
         assert isinstance(run.train, TrainSettings), "all that train in several processes have the common loop"
@@ -116,7 +116,7 @@ def plan_run(
     return plan, prepared
 
 
-def plan_devices(run: Resolved[Any], cluster: ClusterSettings) -> Plan:
+def plan_devices(run: Resolved[RunSettings[ModelSettings]], cluster: ClusterSettings) -> Plan:
     """Return the plan of a run on devices that need not be here, whose speed is known; its data are not read."""
     settings: RunSettings[ModelSettings] = run.settings
     vocabularies = full_vocabularies(settings)
@@ -146,7 +146,7 @@ def given_speed(cluster: ClusterSettings) -> Speed | None:
     return None if cluster.tokens_per_second is None else Speed(cluster.tokens_per_second, "given")
 
 
-def known_speed(settings: RunSettings[Any], load: Workload, device: Device) -> Speed:
+def known_speed(settings: RunSettings[ModelSettings], load: Workload, device: Device) -> Speed:
     """Return the speed of one device, from what an H200 used of its peak in training."""
     assert device.peak is not None, "a device without a data sheet is measured"
     known, is_compiled = utilization(load.kind), settings.machine.compile

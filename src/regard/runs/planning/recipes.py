@@ -107,7 +107,7 @@ def _read(path: Path) -> Recipe:
     return Recipe(path.stem, f"recipe {path}", values)
 
 
-def without_data(recipe: Recipe, changes: dict[str, Any]) -> tuple[Recipe, dict[str, Any]]:
+def without_data(recipe: Recipe, changes: dict[str, object]) -> tuple[Recipe, dict[str, object]]:
     """Return a recipe and its overrides with a placeholder for training data that neither of them names."""
     name = changes.get("task", recipe.values.get("task"))
     tables = [table for table in (recipe.values.get("data"), changes.get("data")) if table is not None]

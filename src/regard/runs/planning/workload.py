@@ -1,15 +1,15 @@
-"""What a model costs in training: parameters by unit, operations, and bytes that are kept for the backward pass."""
+"""The cost of a model in training: parameters by unit, operations, and bytes that are kept for the backward pass."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import torch
 from torch import nn
 
 from regard.models.base.family import Kind
-from regard.models.base.settings import Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import build_model, family
 from regard.nn.blocks import BlockSettings, DecoderBlock, EncoderBlock
 from regard.nn.layers.embedding import VocabularyHead
@@ -89,7 +89,7 @@ class Workload:
         return min(most, self.labeled * tokens * self.vocabulary * product)
 
 
-def workload(settings: RunSettings[Any], vocabularies: Vocabularies) -> Workload:
+def workload(settings: RunSettings[ModelSettings], vocabularies: Vocabularies) -> Workload:
     """Return what the model of a run costs, counted on one that has no memory."""
     with torch.device("meta"):
         model = build_model(settings.model, vocabularies)
@@ -124,7 +124,7 @@ def _state(train: TrainSettings) -> int:
 
 
 def _kept(
-    model: nn.Module, blocks: list[Any], settings: Any, tables: set[int], inside: set[int]
+    model: nn.Module, blocks: Sequence[nn.Module], settings: ModelSettings, tables: set[int], inside: set[int]
 ) -> tuple[float, float, float]:
     """Return the numbers that a token keeps: in fp32, in the precision of products, and masks of dropout.
 
@@ -134,13 +134,14 @@ def _kept(
     matrices = [each for each in model.parameters() if each.dim() > 1 and id(each) not in tables | inside]
     narrow = float(sum(each.shape[0] + each.shape[1] for each in matrices))
     wide, single = float(settings.width), 0.0
+    sizes: object = settings
     for block in blocks:
-        assert isinstance(settings, BlockSettings)
-        D, F = settings.width, settings.feed_forward_width
-        halves = 2 if settings.activation == "swiglu" else 1
-        keys = 2 * settings.groups * settings.width_of_head
+        assert isinstance(sizes, BlockSettings), "blocks are built from these"
+        D, F = sizes.width, sizes.feed_forward_width
+        halves = 2 if sizes.activation == "swiglu" else 1
+        keys = 2 * sizes.groups * sizes.width_of_head
         crossed = isinstance(block, DecoderBlock)
         wide += (2 + crossed) * D
         narrow += (1 + crossed) * (3 * D + keys) + D + (1 + halves) * F
-        single += (2 + crossed) * D * (settings.dropout > 0) + F * (settings.feed_forward_dropout > 0)
+        single += (2 + crossed) * D * (sizes.dropout > 0) + F * (sizes.feed_forward_dropout > 0)
     return wide, narrow, single
