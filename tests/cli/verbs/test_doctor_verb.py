@@ -105,5 +105,5 @@ def test_a_report_has_a_title_for_each_kind_of_check_and_a_summary(capsys):
 
 
 def test_the_examples_of_its_help_are_commands_of_its_own():
-    examples = [each for each in " ".join(doctor.__doc__.split()).split("Examples: ")[1].split(" · ")]
+    examples = " ".join(doctor.__doc__.split()).split("Examples: ")[1].split(" · ")
     assert len(examples) == 3 and all(each.startswith("regard doctor ") for each in examples)
