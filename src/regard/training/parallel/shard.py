@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
+from regard.checkpoint.background import host_copies
 from regard.nn.blocks import DecoderBlock, EncoderBlock
 from regard.nn.layers.dtensor import is_dtensor, local, whole
 from regard.training.parallel.layout import TENSOR, Layout
@@ -92,14 +93,13 @@ def like(part: Tensor, parameter: Tensor) -> Tensor:
 
 @torch.no_grad()
 def to_save(part: Tensor, parameter: Tensor) -> Tensor:
-    """Return the tensor of which this process holds a part as it is saved: a part in every process, in host memory.
+    """Return the tensor of which this process has a part in host memory as it is saved: a part in every process.
 
     Where layers are split, tensors are gathered one by one, put into the order of a whole model, and cut again.
     """
-    tensor = like(part.to("cpu", copy=True).contiguous(), parameter)
     if not is_dtensor(parameter) or TENSOR not in (parameter.device_mesh.mesh_dim_names or ()):
-        return tensor
-    return _over_all(whole_of(part, parameter))
+        return like(part, parameter)
+    return _over_all(whole_of(part.to(parameter.device_mesh.device_type), parameter))
 
 
 @torch.no_grad()
@@ -128,8 +128,9 @@ def host_parts(model: nn.Module) -> dict[str, Tensor]:
     for name, tensor in model.state_dict(keep_vars=True).items():
         if id(tensor) not in seen:
             seen.add(id(tensor))
-            tensors[name] = to_save(local(tensor.detach()), tensor)
-    return tensors
+            tensors[name] = tensor
+    parts = host_copies({name: local(tensor.detach()) for name, tensor in tensors.items()})
+    return {name: to_save(part, tensors[name]) for name, part in parts.items()}
 
 
 def is_sharded(model: nn.Module) -> bool:
