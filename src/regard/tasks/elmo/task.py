@@ -26,7 +26,7 @@ from regard.tasks.declarations import (
 from regard.tasks.elmo.records import ElmoFacts, ElmoReport
 from regard.tasks.elmo.settings import ElmoRunSettings
 from regard.tasks.evaluation import Evaluation, Values
-from regard.tasks.planning import rules
+from regard.tasks.planning import rules, shapes
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord
 from regard.tasks.text.settings import CONTINUED_RATE
@@ -97,6 +97,10 @@ class ElmoTask(TextTask[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncod
         return ElmoRunSettings[model]  # type: ignore[valid-type]
 
     preset = "elmo-tiny"
+
+    def shape(self, plan: PlanInput) -> Iterable[Default]:
+        """Return wider cells for a GPU."""
+        return shapes.elmo_shape(plan)
 
     def defaults(self, plan: PlanInput) -> Iterable[Default]:
         """Return the planned settings of an ELMo's training."""

@@ -28,7 +28,7 @@ from regard.tasks.language_model.options import PromptRow, TextOptions, TextScor
 from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.results import Completion, TextScore
 from regard.tasks.language_model.settings import LanguageSettings
-from regard.tasks.planning import rules
+from regard.tasks.planning import rules, shapes
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord
 from regard.tasks.text.settings import CONTINUED_RATE
@@ -103,7 +103,7 @@ class LanguageModel(TextTask[LanguageSettings[ModelSettings], "TextTaskData | Ch
 
     def shape(self, plan: PlanInput) -> Iterable[Default]:
         """Return a larger shape for a GPU."""
-        return rules.decoder_shape(plan)
+        return shapes.decoder_shape(plan)
 
     def vocabulary_defaults(self, plan: PlanInput) -> Iterable[Default]:
         """Return the planned size of the vocabulary."""

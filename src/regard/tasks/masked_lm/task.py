@@ -25,7 +25,7 @@ from regard.tasks.declarations import (
 from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport
 from regard.tasks.masked_lm.settings import MaskedSettings
-from regard.tasks.planning import rules
+from regard.tasks.planning import rules, shapes
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord
 from regard.tasks.text.checks import text_checks
@@ -116,7 +116,7 @@ class MaskedLanguageModel(TextTask[MaskedSettings[ModelSettings], "TextTaskData"
 
     def shape(self, plan: PlanInput) -> Iterable[Default]:
         """Return a larger shape for a GPU."""
-        return rules.encoder_shape(plan)
+        return shapes.encoder_shape(plan)
 
     def vocabulary_defaults(self, plan: PlanInput) -> Iterable[Default]:
         """Return the planned size of the vocabulary."""
