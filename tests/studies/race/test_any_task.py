@@ -10,13 +10,13 @@ from racing import results_of, stopped_race
 from regard import miniature
 from regard.errors import ConfigError
 from regard.registry import task_names
-from regard.studies.race.any_task import ANY_TASK, discipline
-from regard.studies.race.disciplines import SharedData, ranked
+from regard.studies.race.any_task import discipline
+from regard.studies.race.disciplines import Discipline, SharedData, ranked
 from regard.studies.race.entrants import Lineup, enter
 from regard.studies.race.race import race
 from regard.studies.race.results import collect
-from regard.studies.race.text_report import TEXT
-from regard.studies.race.translating import TRANSLATION
+from regard.studies.race.text_report import TextRace
+from regard.studies.race.translating import TranslationRace
 from regard.tasks.contract import find_task
 from tuning import BERT, SMALL_BERT
 
@@ -154,6 +154,6 @@ def test_a_run_without_a_log_line_has_the_mean_speed_of_its_training_loop(raced)
 
 
 def test_every_task_with_trials_has_a_discipline():
-    disciplines = {name: discipline(find_task(name)) for name in task_names() if find_task(name).has_trials}
-    assert disciplines["translate"] is TRANSLATION and disciplines["language-model"] is TEXT
-    assert all(disciplines[name] is ANY_TASK for name in disciplines.keys() - {"translate", "language-model"})
+    disciplines = {name: type(discipline(find_task(name))) for name in task_names() if find_task(name).has_trials}
+    assert disciplines["translate"] is TranslationRace and disciplines["language-model"] is TextRace
+    assert all(disciplines[name] is Discipline for name in disciplines.keys() - {"translate", "language-model"})

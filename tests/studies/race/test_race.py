@@ -3,7 +3,6 @@
 import json
 import math
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -12,10 +11,10 @@ from racing import results_of, stopped_race
 from regard.errors import ConfigError, DataError, RunError
 from regard.runs.run import Run
 from regard.studies.race import race as course
-from regard.studies.race.any_task import discipline
 from regard.studies.race.entrants import Lineup, enter
 from regard.studies.race.race import race
 from regard.studies.race.report import page
+from regard.studies.race.translating import TranslationRace
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +114,7 @@ def test_a_race_stopped_while_measuring_goes_on(straight, tmp_path, lineup, monk
 
     out = tmp_path / "stopped" / "it"
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(course, "discipline", lambda task: replace(discipline(task), measure=stop))
+        patched.setattr(TranslationRace, "measure", stop)
         race(lineup, "12 steps", out=out)
     assert results_of(race(lineup, "12 steps", out=out)) == results_of(straight)
 

@@ -2,13 +2,14 @@
 
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regard.escaping import in_html, in_picture
 from regard.reporting.drawing import literal_text, new_figure
+from regard.tasks.evaluation import Values
 
 COLORS = ("#3b82c4", "#d9770b", "#1f9d6b", "#c2519b", "#8b6fd6", "#0e9aa7", "#d04a4a", "#8a8f2d")
 FLOOR = 1e-3
@@ -29,6 +30,8 @@ class ChartTheme:
 PAPER = ChartTheme("#222222", "#dddddd", "white")
 PAGE = ChartTheme("#010203", "#040506", "none")
 """Placeholder colors, which are replaced by those of the page."""
+Draw = Callable[[Any, ChartTheme], None]
+"""Draws into axes, in the colors of a theme."""
 IN_PAGE = {PAGE.ink: "currentColor", PAGE.rule: "var(--rule)"}
 
 
@@ -38,7 +41,7 @@ class Chart:
 
     name: str
     title: str
-    draw: Callable[[Any, ChartTheme], None]
+    draw: Draw
     size: tuple[float, float] = (6.0, 3.7)
 
     def png(self, folder: Path) -> Path:
@@ -85,24 +88,23 @@ class Chart:
         return figure
 
 
-def translation_plots(results: Mapping[str, Any]) -> list[Chart]:
+def translation_plots(results: Values) -> list[Chart]:
     """Return the plots of a race of translators for which there are measurements, in the order of the report."""
     members = results["members"]
     curves = [member for member in members if any(point["bleu"] is not None for point in member["curve"])]
     plots = []
     if curves:
-        plots.append(Chart("bleu-time", "Validation BLEU over training time", lambda *to: _over_time(curves, *to)))
+        draw = over_time(curves, "bleu", "validation BLEU (greedy)", ylim=(0, None))
+        plots.append(Chart("bleu-time", "Validation BLEU over training time", draw))
     if len(members[0]["lengths"]) > 1:
-        plots.append(Chart("bleu-length", "BLEU by source length", lambda *to: _by_length(members, *to)))
-    plots += [_reach(members, side) for side in ("source", "target") if any(m["reach"][side] for m in members)]
+        labels: Any = {"xlabel": "source length (tokens)", "ylabel": "BLEU", "ylim": (0, None)}
+        plots.append(Chart("bleu-length", "BLEU by source length", by_bucket(members, "lengths", "bleu", **labels)))
+    sides = [side for side in ("source", "target") if any(each["reach"][side] for each in members)]
+    plots += [reach_chart(members, side, "sentence") for side in sides]
     for name, key in (("training", "training_ms"), ("decoding", "decoding_ms")):
         what = "training step" if name == "training" else "decoded sentence"
-
-        def draw(axes: Any, theme: ChartTheme, key: str = key, what: str = what) -> None:
-            _times(members, key, what, axes)
-
         if any(member["times"]["by_length"][key] for member in members):
-            plots.append(Chart(f"time-{name}", f"Time per {what} by length", draw))
+            plots.append(Chart(f"time-{name}", f"Time per {what} by length", _times(members, key, what)))
     plots.append(
         Chart("ladder", "BLEU of this race and published BLEU", lambda *to: _ladder(results, *to), (6.0, 4.2))
     )
@@ -118,40 +120,48 @@ def draw_lines(axes: Any, lines: Sequence[tuple[str, Sequence[float], Sequence[f
     axes.legend(fontsize=8, frameon=False)
 
 
-def minutes_or_seconds(longest: float) -> tuple[float, str]:
-    """Return the unit of a time axis up to `longest` seconds: its length in seconds, and its name."""
-    return (60.0, "min") if longest > 180 else (1.0, "s")
+def over_time(members: Sequence[Values], key: str, label: str, **limits: tuple[float, None]) -> Draw:
+    """Return the drawing of a validation metric of each member over its training time."""
+
+    def draw(axes: Any, theme: ChartTheme) -> None:
+        curves = {each["name"]: [point for point in each["curve"] if point[key] is not None] for each in members}
+        longest = max((point["seconds"] for curve in curves.values() for point in curve), default=0.0)
+        unit, unit_name = (60.0, "min") if longest > 180 else (1.0, "s")
+        lines = [
+            (name, [p["seconds"] / unit for p in curve], [p[key] for p in curve]) for name, curve in curves.items()
+        ]
+        draw_lines(axes, lines)
+        axes.set(xlabel=f"training time ({unit_name})", ylabel=label, xlim=(0, None), **limits)
+
+    return draw
 
 
-def _over_time(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> None:
-    points = [(each["name"], [point for point in each["curve"] if point["bleu"] is not None]) for each in members]
-    longest = max((point["seconds"] for _, curve in points for point in curve), default=0.0)
-    unit, unit_name = minutes_or_seconds(longest)
-    draw_lines(
-        axes, [(name, [p["seconds"] / unit for p in curve], [p["bleu"] for p in curve]) for name, curve in points]
-    )
-    axes.set(xlabel=f"training time ({unit_name})", ylabel="validation BLEU (greedy)", ylim=(0, None), xlim=(0, None))
+def by_bucket(members: Sequence[Values], group: str, key: str, **labels: Any) -> Draw:
+    """Return the drawing of a metric of each member in buckets of `shortest` to `longest` tokens."""
+
+    def draw(axes: Any, theme: ChartTheme) -> None:
+        buckets = [(each["shortest"], each["longest"]) for each in members[0][group]]
+        positions = list(range(len(buckets)))
+        draw_lines(axes, [(each["name"], positions, [b[key] for b in each[group]]) for each in members])
+        names = [str(last) if first == last else f"{first}–{last}" for first, last in buckets]
+        axes.set_xticks(positions, names, rotation=30 if len(names) > 6 else 0)
+        axes.set(**labels)
+
+    return draw
 
 
-def _by_length(members: Sequence[dict[str, Any]], axes: Any, theme: ChartTheme) -> None:
-    buckets = members[0]["lengths"]
-    positions = list(range(len(buckets)))
-    draw_lines(axes, [(each["name"], positions, [bucket["bleu"] for bucket in each["lengths"]]) for each in members])
-    names = [
-        f"{b['shortest']}–{b['longest']}" if b["shortest"] != b["longest"] else str(b["longest"]) for b in buckets
-    ]
-    axes.set_xticks(positions, names)
-    axes.set(xlabel="source length (tokens)", ylabel="BLEU", ylim=(0, None))
+def reach_chart(members: Sequence[Values], side: str, whole: str) -> Chart:
+    """Return the plot of the gradient norm by the distance to tokens of a side of a `whole`: a sentence, a window."""
 
-
-def _reach(members: Sequence[dict[str, Any]], side: str) -> Chart:
     def draw(axes: Any, theme: ChartTheme) -> None:
         curves = [(each["name"], each["reach"][side]) for each in members if each["reach"][side]]
         shown = [[max(value, FLOOR) for value in curve["gradient"]] for _, curve in curves]
         draw_lines(axes, [(name, curve["distance"], y) for (name, curve), y in zip(curves, shown, strict=True)])
         axes.set_yscale("log")
         axes.locator_params(axis="x", integer=True)
-        axes.set(xlabel=f"distance k to a {side} token (tokens)", ylabel="gradient norm / mean of the sentence")
+        axes.set(
+            xlabel=f"distance k to a token of the {side} (tokens)", ylabel=f"gradient norm / mean of the {whole}"
+        )
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, 0.3), max(high, 3.0))  # small differences stay small in the plot
         plain_numbers(axes.yaxis)
@@ -159,15 +169,18 @@ def _reach(members: Sequence[dict[str, Any]], side: str) -> Chart:
     return Chart(f"gradient-{side}", f"Gradient norm by distance in the {side}", draw)
 
 
-def _times(members: Sequence[dict[str, Any]], key: str, what: str, axes: Any) -> None:
-    times = [(each["name"], each["times"]["by_length"]) for each in members]
-    draw_lines(axes, [(name, each["lengths"][: len(each[key])], each[key]) for name, each in times])
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    lengths = max((each["lengths"] for _, each in times), key=len)
-    axes.set_xticks(lengths, [str(length) for length in lengths])
-    axes.set(xlabel="source and target length (tokens)", ylabel=f"time per {what} (ms)")
-    plain_numbers(axes.yaxis)
+def _times(members: Sequence[Values], key: str, what: str) -> Draw:
+    def draw(axes: Any, theme: ChartTheme) -> None:
+        times = [(each["name"], each["times"]["by_length"]) for each in members]
+        draw_lines(axes, [(name, each["lengths"][: len(each[key])], each[key]) for name, each in times])
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        lengths = max((each["lengths"] for _, each in times), key=len)
+        axes.set_xticks(lengths, [str(length) for length in lengths])
+        axes.set(xlabel="source and target length (tokens)", ylabel=f"time per {what} (ms)")
+        plain_numbers(axes.yaxis)
+
+    return draw
 
 
 def plain_numbers(axis: Any) -> None:
@@ -179,7 +192,7 @@ def plain_numbers(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _ladder(results: Mapping[str, Any], axes: Any, theme: ChartTheme) -> None:
+def _ladder(results: Values, axes: Any, theme: ChartTheme) -> None:
     published = results["published"]
     members = [(each["name"], each["bleu"]) for each in results["members"]]
     papers = [(rung["name"], rung["bleu"]) for rung in published["rungs"]]
@@ -196,7 +209,7 @@ def _ladder(results: Mapping[str, Any], axes: Any, theme: ChartTheme) -> None:
     axes.margins(x=0.12)
 
 
-def _matrix(member: dict[str, Any]) -> Chart:
+def _matrix(member: Values) -> Chart:
     attention = member["alignment"]
     rows, columns = len(attention["target"]), len(attention["source"])
 

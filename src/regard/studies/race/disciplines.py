@@ -1,7 +1,7 @@
-"""Disciplines of races: the measurements, plots and report sections for one kind of model."""
+"""Disciplines of races: data that members share, measurements, plots and report sections, of any task."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
@@ -11,11 +11,13 @@ from regard.progress import SILENT, Progress, duration
 from regard.runs.preflight import preflight
 from regard.runs.run import Run
 from regard.studies.doctor.trial import TrialSetup
-from regard.studies.race.charts import Chart
+from regard.studies.race.charts import Chart, over_time
+from regard.studies.race.elements import figure, section
 from regard.studies.race.records import MeasuredRecord
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.data import EvalSet
 from regard.tasks.declarations import Context, Metric
+from regard.tasks.evaluation import Values
 from regard.tasks.init_from import run_context
 from regard.tasks.record import RunRecord
 from regard.tasks.settings import RunSettings
@@ -55,24 +57,60 @@ class SharedData:
         return run_context(settings, prepare_machine(settings.machine), progress)
 
 
-@dataclass(frozen=True)
 class Discipline:
-    """The measurements, plots and report sections of the races of one kind of model."""
+    """The measurements, plots and report sections of a race: of any task, compared by its metrics only."""
 
-    schema: type[MeasuredRecord]
+    schema: type[MeasuredRecord] = MeasuredRecord
     """Schema of the measurements of a member."""
-    measure: Callable[[Run, EvalSet, str], dict[str, Any]]
-    """Returns the measurements on a member's best checkpoint, beside its scores."""
-    facts: Callable[[RunRecord, dict[str, Any]], dict[str, Any]]
-    """Returns the results that all members share, from the record and the measurements of the first one."""
-    member: Callable[[RunRecord, Sequence[dict[str, Any]], dict[str, Any]], dict[str, Any]]
-    """Returns the results of a member, from its record, its metrics.jsonl and its measurements."""
-    plots: Callable[[Results], list[Chart]]
-    sections: Callable[[Results, Mapping[str, Chart], Mapping[str, str]], list[str]]
-    subtitle: Callable[[Results], tuple[str, str]]
-    """Returns the training data of all members, and the number of examples they are scored on."""
-    note: Callable[[Results], str]
-    """Returns the definition of the metrics in the table."""
+
+    def measure(self, run: Run, held_out: EvalSet, device: str) -> dict[str, Any]:
+        """Return the measurements on a member's best checkpoint, beside its scores."""
+        return {"reach": {}}
+
+    def facts(self, record: RunRecord, measured: Values) -> dict[str, Any]:
+        """Return the results that all members share, from the record and the measurements of the first one."""
+        key, label = find_task(record.task).counted
+        return {"counted": f"{first_score(record)[key]:,} {label}"}
+
+    def member(self, record: RunRecord, metrics: Sequence[Values], measured: Values) -> dict[str, Any]:
+        """Return the results of a member, from its record, its metrics.jsonl and its measurements."""
+        score = first_score(record)
+        values = {each.key: score.get(each.key) for each in race_metrics(find_task(record.task))}
+        return values | {"loss": score.get("loss"), "curve": validation_curve(metrics, "loss")}
+
+    def plots(self, results: Results) -> list[Chart]:
+        """Return the plots for which there are measurements, in the order of the report."""
+        draw = over_time(results["members"], "loss", "validation loss")
+        return [Chart("loss-time", "Validation loss over training time", draw)]
+
+    def sections(self, results: Results, drawn: Mapping[str, Chart], captions: Mapping[str, str]) -> list[str]:
+        """Return the sections below the table."""
+        return [section("Loss over training time", [figure(drawn.get("loss-time"), captions["loss-time"])])]
+
+    def subtitle(self, results: Results) -> tuple[str, str]:
+        """Return the training data of all members, and the number of examples they are scored on."""
+        train = results["data"]["train"]
+        if "kept" in train:
+            return f"{train['kept']:,} {find_task(results['task']).wording.examples}", results["counted"]
+        return f"{train['documents']:,} documents of {train['tokens']:,} tokens", results["counted"]
+
+    def note(self, results: Results) -> str:
+        """Return the definition of the metrics in the table."""
+        return f"Metrics on {results['set']}; tokens/s: training throughput."
+
+
+def first_score(record: RunRecord) -> dict[str, Any]:
+    """Return the evaluation on the first set, which members are compared on."""
+    return next(iter(record.scores.values()))
+
+
+def validation_curve(metrics: Sequence[Values], *names: str) -> list[dict[str, Any]]:
+    """Return validation metrics over steps and seconds, None where one was not computed."""
+    return [
+        {"step": line["step"], "seconds": line["seconds"]} | {name: line.get(f"valid_{name}") for name in names}
+        for line in metrics
+        if {"valid_loss", "seconds"} <= line.keys()
+    ]
 
 
 def race_metrics(task: AnyTask) -> tuple[Metric, ...]:

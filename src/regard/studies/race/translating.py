@@ -13,7 +13,7 @@ from regard.escaping import in_html
 from regard.runs.run import Run
 from regard.runs.scores.passport import FOLDER, Passport, passports_of, read_passport
 from regard.studies.race.charts import Chart, translation_plots
-from regard.studies.race.disciplines import Discipline, Results
+from regard.studies.race.disciplines import Discipline, Results, first_score, validation_curve
 from regard.studies.race.elements import bullets, figure, reach_lines, sample_table, section
 from regard.studies.race.figures.alignment import alignment, pick_sentence
 from regard.studies.race.figures.bleu_by_length import bleu_by_length
@@ -30,26 +30,112 @@ SAMPLES = 5
 """Sentences whose translations by every member are shown."""
 
 
-def measure_translator(run: Run, held_out: EvalSet, device: str) -> dict[str, Any]:
-    """Return the measurements on the best checkpoint of a run."""
-    translator = load(run.best, device)
-    encoded = encode_pairs(translator, held_out.rows)
-    passport = _passport(run, held_out.name)
-    lengths = (encoded.source.lengths - 1).tolist()  # EOS is no word
-    bound = min(translator.bound or LONGEST, LONGEST)
-    fits = np.flatnonzero((encoded.source.lengths <= bound) & (encoded.target.lengths <= bound))
-    sentence = pick_sentence(held_out.rows, encoded)  # the same for every member, whatever its maximum length
-    return {
-        "lengths": [asdict(each) for each in bleu_by_length(lengths, passport.outputs, held_out.references)],
-        "reach": gradient_reach(translator.model, encoded.select(fits), translator.device),
-        "sentence": {"source": sentence.source, "target": sentence.target},
-        "alignment": alignment(translator, sentence),
-        "samples": [
-            {"source": pair.source, "reference": pair.target, "output": output}
-            for pair, output in list(zip(held_out.rows, passport.outputs, strict=True))[:SAMPLES]
-        ],
-        "step_times": time_by_length(translator.model, translator.bundle.vocabularies, translator.device),
-    }
+class TranslationRace(Discipline):
+    """The races of translators."""
+
+    schema = MeasuredTranslator
+
+    def measure(self, run: Run, held_out: EvalSet, device: str) -> dict[str, Any]:
+        """Return the measurements on the best checkpoint of a run."""
+        translator = load(run.best, device)
+        encoded = encode_pairs(translator, held_out.rows)
+        passport = _passport(run, held_out.name)
+        lengths = (encoded.source.lengths - 1).tolist()  # EOS is no word
+        bound = min(translator.bound or LONGEST, LONGEST)
+        fits = np.flatnonzero((encoded.source.lengths <= bound) & (encoded.target.lengths <= bound))
+        sentence = pick_sentence(held_out.rows, encoded)  # the same for every member, whatever its maximum length
+        return {
+            "lengths": [asdict(each) for each in bleu_by_length(lengths, passport.outputs, held_out.references)],
+            "reach": gradient_reach(translator.model, encoded.select(fits), translator.device),
+            "sentence": {"source": sentence.source, "target": sentence.target},
+            "alignment": alignment(translator, sentence),
+            "samples": [
+                {"source": pair.source, "reference": pair.target, "output": output}
+                for pair, output in list(zip(held_out.rows, passport.outputs, strict=True))[:SAMPLES]
+            ],
+            "step_times": time_by_length(translator.model, translator.bundle.vocabularies, translator.device),
+        }
+
+    def facts(self, record: RunRecord, measured: Values) -> dict[str, Any]:
+        """Return the number of sentences scored, the BLEU signature, decoding settings and published results."""
+        score = first_score(record)
+        return {
+            "sentences": score["sentences"],
+            "signature": score["scores"][0]["signature"],
+            "decode": record.settings.plain["decode"],
+            "sentence": measured["sentence"],
+            "published": ladder(),
+        }
+
+    def member(self, record: RunRecord, metrics: Sequence[Values], measured: Values) -> dict[str, Any]:
+        """Return a member's metrics and measurements."""
+        score = first_score(record)
+        values = {each["name"]: each["value"] for each in score["scores"]}
+        return {
+            "decode": record.settings.plain["decode"],
+            "bleu": values["BLEU"],
+            "chrf": values["chrF"],
+            "ter": values["TER"],
+            "loss": score["loss"],
+            "perplexity": score["perplexity"],
+            "too_long": score["too_long"],
+            "all_sets": {name: each["scores"][0]["value"] for name, each in record.scores.items()},
+            "curve": validation_curve(metrics, "bleu", "loss"),
+            "lengths": measured["lengths"],
+            "reach": measured["reach"],
+            "alignment": measured["alignment"],
+            "samples": measured["samples"],
+            "times": {
+                "sentences_per_second": score["sentences_per_second"],
+                "by_length": measured["step_times"],
+            },
+        }
+
+    def plots(self, results: Results) -> list[Chart]:
+        """Return the plots for which there are measurements, in the order of the report."""
+        return translation_plots(results)
+
+    def sections(self, results: Results, drawn: Mapping[str, Chart], captions: Mapping[str, str]) -> list[str]:
+        """Return the sections below the table."""
+        return [
+            section("BLEU over training time", [figure(drawn.get("bleu-time"), captions["bleu-time"])]),
+            section(
+                "BLEU by source length",
+                [figure(drawn.get("bleu-length"), captions["bleu-length"])],
+                bullets(_length_lines(results["members"])),
+            ),
+            section(
+                "Gradient norm by distance",
+                [figure(drawn.get(name), captions[name]) for name in ("gradient-target", "gradient-source")],
+                bullets(reach_lines(results["members"], "target")),
+            ),
+            section(
+                "Time by length",
+                [figure(drawn.get(name), captions[name]) for name in ("time-training", "time-decoding")],
+                bullets(_time_lines(results["members"])),
+            ),
+            section("Sample translations", [sample_table(results["members"])]),
+            section(
+                "Cross-attention",
+                [figure(drawn.get(f"alignment-{each['name']}"), _attention(each)) for each in results["members"]],
+                _without_attention(results),
+            ),
+            section("Published results", [figure(drawn.get("ladder"), _ladder_caption(results))]),
+        ]
+
+    def subtitle(self, results: Results) -> tuple[str, str]:
+        """Return the number of training pairs of all members, and of sentences they are scored on."""
+        return f"{results['data']['train']['kept']:,} pairs", f"{results['sentences']:,} sentences"
+
+    def note(self, results: Results) -> str:
+        """Return the definition of the metrics in the table."""
+        published = results["published"]
+        ways = " or ".join(dict.fromkeys(decoding_words(each["decode"]) for each in results["members"]))
+        return (
+            f"BLEU {results['signature']}, {ways}; loss: mean negative log-likelihood per target token (nats); "
+            f"tokens/s: training throughput in target tokens. The last column is “{published['title']}” "
+            f"({published['about']}), independent of this race's data: only the order is comparable."
+        )
 
 
 def _passport(run: Run, name: str) -> Passport:
@@ -63,102 +149,10 @@ def _passport(run: Run, name: str) -> Passport:
     )
 
 
-def facts(record: RunRecord, measured: dict[str, Any]) -> dict[str, Any]:
-    """Return the number of sentences scored, the BLEU signature, decoding settings and published results."""
-    score: Any = next(iter(record.scores.values()))
-    return {
-        "sentences": score["sentences"],
-        "signature": score["scores"][0]["signature"],
-        "decode": record.settings.plain["decode"],
-        "sentence": measured["sentence"],
-        "published": ladder(),
-    }
-
-
-def member(record: RunRecord, metrics: Sequence[dict[str, Any]], measured: dict[str, Any]) -> dict[str, Any]:
-    """Return a member's metrics and measurements."""
-    scores: dict[str, Any] = dict(record.scores)
-    score = next(iter(scores.values()))
-    values = {each["name"]: each["value"] for each in score["scores"]}
-    return {
-        "decode": record.settings.plain["decode"],
-        "bleu": values["BLEU"],
-        "chrf": values["chrF"],
-        "ter": values["TER"],
-        "loss": score["loss"],
-        "perplexity": score["perplexity"],
-        "too_long": score["too_long"],
-        "all_sets": {name: each["scores"][0]["value"] for name, each in scores.items()},
-        "curve": [
-            {
-                "step": line["step"],
-                "seconds": line["seconds"],
-                "bleu": line.get("valid_bleu"),
-                "loss": line["valid_loss"],
-            }
-            for line in metrics
-            if {"valid_loss", "seconds"} <= line.keys()
-        ],
-        "lengths": measured["lengths"],
-        "reach": measured["reach"],
-        "alignment": measured["alignment"],
-        "samples": measured["samples"],
-        "times": {
-            "sentences_per_second": score["sentences_per_second"],
-            "by_length": measured["step_times"],
-        },
-    }
-
-
 def ladder() -> dict[str, Any]:
     """Return the published results of ladder.toml."""
     file = resources.files("regard.studies.race") / "ladder.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
-def sections(results: Results, drawn: Mapping[str, Chart], captions: Mapping[str, str]) -> list[str]:
-    """Return the sections below the table."""
-    return [
-        section("BLEU over training time", [figure(drawn.get("bleu-time"), captions["bleu-time"])]),
-        section(
-            "BLEU by source length",
-            [figure(drawn.get("bleu-length"), captions["bleu-length"])],
-            bullets(_length_lines(results["members"])),
-        ),
-        section(
-            "Gradient norm by distance",
-            [figure(drawn.get(name), captions[name]) for name in ("gradient-target", "gradient-source")],
-            bullets(reach_lines(results["members"], "target")),
-        ),
-        section(
-            "Time by length",
-            [figure(drawn.get(name), captions[name]) for name in ("time-training", "time-decoding")],
-            bullets(_time_lines(results["members"])),
-        ),
-        section("Sample translations", [sample_table(results["members"])]),
-        section(
-            "Cross-attention",
-            [figure(drawn.get(f"alignment-{each['name']}"), _attention(each)) for each in results["members"]],
-            _without_attention(results),
-        ),
-        section("Published results", [figure(drawn.get("ladder"), _ladder_caption(results))]),
-    ]
-
-
-def subtitle(results: Results) -> tuple[str, str]:
-    """Return the number of training pairs of all members, and of sentences they are scored on."""
-    return f"{results['data']['train']['kept']:,} pairs", f"{results['sentences']:,} sentences"
-
-
-def note(results: Results) -> str:
-    """Return the definition of the metrics in the table."""
-    published = results["published"]
-    ways = " or ".join(dict.fromkeys(decoding_words(each["decode"]) for each in results["members"]))
-    return (
-        f"BLEU {results['signature']}, {ways}; loss: mean negative log-likelihood per target token (nats); tokens/s: "
-        f"training throughput in target tokens. The last column is “{published['title']}” ({published['about']}), "
-        f"independent of this race's data: only the order is comparable."
-    )
 
 
 def _length_lines(members: Sequence[Values]) -> list[str]:
@@ -209,8 +203,3 @@ def _ladder_caption(results: Results) -> str:
         f"Top: this race on {results['set']}. Bottom: “{published['title']}” ({published['about']}), of models of "
         f"other sizes and, unless this race uses it, on another data set: compare the order, not the values."
     )
-
-
-TRANSLATION = Discipline(
-    MeasuredTranslator, measure_translator, facts, member, translation_plots, sections, subtitle, note
-)
