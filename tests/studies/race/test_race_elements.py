@@ -3,7 +3,16 @@
 import pytest
 
 from regard.studies.race.charts import Chart, draw_lines
-from regard.studies.race.elements import bullets, duration, figure, reach_lines, sample_table, section
+from regard.studies.race.elements import (
+    bullets,
+    duration,
+    figure,
+    html_table,
+    reach_lines,
+    report_page,
+    sample_table,
+    section,
+)
 
 PLOT = Chart("p", "A & B", lambda axes, theme: draw_lines(axes, [("a", [0, 1], [1, 2])]))
 
@@ -50,3 +59,15 @@ def test_samples_have_a_row_for_each_member():
         and table.count("<tbody>") == 1
     )
     assert sample_table([]) == sample_table([{"name": "a", "samples": []}]) == ""
+
+
+def test_a_table_marks_the_best_and_has_a_note_where_one_is_given():
+    shown = html_table(["model", "F1 <"], [[("a&b", False), ("0.9", True)]], "in %")
+    assert "<th>F1 &lt;</th>" in shown and "<td>a&amp;b</td><td class=best>0.9</td>" in shown
+    assert shown.endswith("</table></div><small>in %</small>") and "<small>" not in html_table(["model"], [])
+
+
+def test_a_page_leaves_out_empty_sections_and_shows_texts_as_they_are():
+    shown = report_page("<Race>", "2 & 3", ["a < b"], "<table></table>", ["", "<section>$x</section>"])
+    assert "&lt;Race&gt;" in shown and "2 &amp; 3" in shown and "<li>a &lt; b</li>" in shown
+    assert "<section>$x</section>" in shown and "<table></table>" in shown

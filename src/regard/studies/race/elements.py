@@ -1,13 +1,58 @@
-"""HTML elements of a report: sections, plots with captions, lists."""
+"""HTML of a report: the page, sections, plots with captions, tables, lists."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import resources
+from pathlib import Path
+from string import Template
 
+from regard.checkpoint.atomic import write_text
 from regard.escaping import in_html
+from regard.studies.folder import REPORT
 from regard.studies.race.charts import Chart
 from regard.tasks.evaluation import Values
 
+PAGE = resources.files("regard.studies.race") / "page.html"
+Cells = Sequence[tuple[str, bool]]
+"""The texts of a row of a table; True: the best of its column."""
 VANISHED = 10
 """Ratio of the gradient norms at the shortest and the longest distance from which on a gradient vanishes."""
+
+
+def write_page(folder: Path, charts: Sequence[Chart], page: str) -> Path:
+    """Write report.html and its plots as PNGs, and return the page."""
+    for chart in charts:
+        chart.png(folder)
+    write_text(folder / REPORT, page)
+    return folder / REPORT
+
+
+def report_page(title: str, subtitle: str, notices: Sequence[str], table: str, sections: Iterable[str]) -> str:
+    """Return a self-contained page: a title, notices, a table of results, and sections."""
+    return Template(PAGE.read_text(encoding="utf-8")).substitute(
+        title=in_html(title),
+        subtitle=in_html(subtitle),
+        notices=bullets(notices),
+        table=table,
+        sections="\n".join(each for each in sections if each),
+    )
+
+
+def html_table(head: Sequence[str], rows: Sequence[Cells], note: str = "") -> str:
+    """Return a table with a note below it."""
+    names = "".join(f"<th>{in_html(name)}</th>" for name in head)
+    cell = lambda text, is_best: f"<td{' class=best' if is_best else ''}>{in_html(text)}</td>"
+    body = "".join(f"<tr>{''.join(cell(*each) for each in row)}</tr>" for row in rows)
+    small = f"<small>{in_html(note)}</small>" if note else ""
+    return f'<div class="wide"><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>{small}'
+
+
+def machine_line(results: Values) -> str:
+    """Return the machine and the versions that results come from."""
+    machine = results["machine"]
+    return (
+        f"Machine: {machine['processor']}, {machine['device']}, {machine['threads']} threads, "
+        f"{machine['precision']}, torch {machine['torch']}, regard {results['regard']}."
+    )
 
 
 def section(title: str, plots: Sequence[str], text: str = "") -> str:

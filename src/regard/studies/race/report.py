@@ -4,44 +4,31 @@ import tomllib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from string import Template
 
-from regard.checkpoint.atomic import write_text
 from regard.escaping import in_html
-from regard.studies.folder import REPORT
 from regard.studies.race.any_task import discipline
 from regard.studies.race.charts import Chart
 from regard.studies.race.disciplines import Discipline, Results, ranked
-from regard.studies.race.elements import bullets, duration
+from regard.studies.race.elements import bullets, duration, html_table, machine_line, report_page, write_page
 from regard.tasks.contract import find_task
 from regard.tasks.evaluation import Values
 
-FOLDER = resources.files("regard.studies.race")
+CAPTIONS = resources.files("regard.studies.race") / "captions.toml"
 
 
 def write_report(results: Results, folder: Path) -> Path:
     """Write report.html and the PNGs, and return the page."""
     plots = discipline(find_task(results["task"])).plots(results)
-    for plot in plots:
-        plot.png(folder)
-    write_text(folder / REPORT, page(results, plots))
-    return folder / REPORT
+    return write_page(folder, plots, page(results, plots))
 
 
 def page(results: Results, plots: Sequence[Chart]) -> str:
     """Return the HTML page, with plots and styles inline."""
-    template = (FOLDER / "page.html").read_text(encoding="utf-8")
-    captions = tomllib.loads((FOLDER / "captions.toml").read_text(encoding="utf-8"))
-    kind = discipline(find_task(results["task"]))
+    kind, captions = discipline(find_task(results["task"])), tomllib.loads(CAPTIONS.read_text(encoding="utf-8"))
     sections = kind.sections(results, {plot.name: plot for plot in plots}, captions)
     sections.append(_conditions(results, captions["trial"]))
-    return Template(template).substitute(
-        title=in_html(f"Race {results['name']}"),
-        subtitle=in_html(_subtitle(results, kind)),
-        notices=_notices(results),
-        table=_table(results, kind),
-        sections="\n".join(each for each in sections if each),
-    )
+    title, subtitle = f"Race {results['name']}", _subtitle(results, kind)
+    return report_page(title, subtitle, _notices(results), _table(results, kind), sections)
 
 
 def _subtitle(results: Results, kind: Discipline) -> str:
@@ -54,11 +41,11 @@ def _subtitle(results: Results, kind: Discipline) -> str:
     )
 
 
-def _notices(results: Results) -> str:
+def _notices(results: Results) -> list[str]:
     notices = [f"{name} failed: {reason}" for name, reason in results["failed"].items()]
     if results["waiting"]:
         notices.append(f"Not finished: {', '.join(results['waiting'])}. The same command resumes the race.")
-    return bullets(notices + _too_long(results))
+    return notices + _too_long(results)
 
 
 def _too_long(results: Results) -> list[str]:
@@ -91,14 +78,10 @@ def _table(results: Results, kind: Discipline) -> str:
             rungs = [] if results["vary"] else results["published"]["rungs"]
             rung = next((r for r in rungs if each["preset"] in r["presets"]), None)
             cells.append((f"{rung['bleu']:.1f}" if rung else "–", False))
-        rows.append("".join(f"<td{' class=best' if best else ''}>{in_html(text)}</td>" for text, best in cells))
+        rows.append(cells)
     names = ["model", *(column["label"] for column in columns), "parameters", "steps", "tokens/s", "training time"]
     names += ["published"] if "published" in results else []
-    head = "".join(f"<th>{in_html(name)}</th>" for name in names)
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    note = f"In brackets: 95 % intervals. {kind.note(results)}"
-    return f'<div class="wide">{table}</div><small>{in_html(note)}</small>'
+    return html_table(names, rows, f"In brackets: 95 % intervals. {kind.note(results)}")
 
 
 def _with_interval(member: Values, column: Values) -> str:
@@ -125,10 +108,8 @@ def _conditions(results: Results, trial: str) -> str:
         if each["times"]["planned_seconds_per_step"]
     ]
     how = f"<p>{in_html(trial)}</p>{bullets(trials)}" if trials else ""
-    machine = results["machine"]
     facts = [
-        f"Machine: {machine['processor']}, {machine['device']}, {machine['threads']} threads, "
-        f"{machine['precision']}, torch {machine['torch']}, regard {results['regard']}.",
+        machine_line(results),
         f"{_update_size(results)} per update; the warm-up has the same fraction of the steps as in the recipe.",
         "Every member is a run in the folder runs beside this page.",
     ]

@@ -1,32 +1,17 @@
 """The report of a transfer study: one self-contained page, and its plots as files."""
 
-from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
-from string import Template
 from typing import Any
 
-from regard.checkpoint.atomic import write_text
-from regard.escaping import in_html, in_picture
-from regard.studies.folder import REPORT
+from regard.escaping import in_picture
 from regard.studies.race.charts import COLORS, MARKERS, Chart, ChartTheme, plain_numbers
-from regard.studies.race.elements import bullets, figure, section
+from regard.studies.race.elements import bullets, figure, html_table, machine_line, report_page, section, write_page
 from regard.studies.transfer.methods import METHODS
-
-TEMPLATE = resources.files("regard.studies.race") / "page.html"
 
 
 def write_report(results: dict[str, Any], folder: Path) -> Path:
     """Write report.html and the PNGs, and return the page."""
     plots = draw_plots(results)
-    for plot in plots:
-        plot.png(folder)
-    write_text(folder / REPORT, page(results, plots))
-    return folder / REPORT
-
-
-def page(results: dict[str, Any], plots: Sequence[Chart]) -> str:
-    """Return the HTML page, with plots and styles inline."""
     captions = {
         "accuracy-size": "Accuracy on the test set by the number of training examples: the mean over seeds, with the "
         "minimum and maximum as error bars. Dashed: the majority baseline.",
@@ -42,16 +27,12 @@ def page(results: dict[str, Any], plots: Sequence[Chart]) -> str:
     notices = [f"{name} failed: {reason}" for name, reason in results["failed"].items()]
     if not results["is_finished"]:
         notices.append(f"{results['done']} of {results['of']} runs are finished; the same command resumes the study.")
-    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
-        title=in_html(f"Transfer {results['name']}"),
-        subtitle=in_html(
-            f"{len(results['methods'])} methods on {results['data']}; the same training sets, and the same "
-            f"{results['test_examples']:,} test examples; {results['seeds']} seeds."
-        ),
-        notices=bullets(notices),
-        table=_table(results),
-        sections="\n".join(each for each in sections if each),
+    title = f"Transfer {results['name']}"
+    subtitle = (
+        f"{len(results['methods'])} methods on {results['data']}; the same training sets, and the same "
+        f"{results['test_examples']:,} test examples; {results['seeds']} seeds."
     )
+    return write_page(folder, plots, report_page(title, subtitle, notices, _table(results), sections))
 
 
 def accuracy_table(results: dict[str, Any] | None) -> tuple[list[str], list[list[str]], str]:
@@ -107,10 +88,8 @@ def _table(results: dict[str, Any]) -> str:
             for each, most in zip(row["by_size"], best, strict=True)
         ]
         cells += [(_number(row[name]), False) for name in ("parameters", "trainable_parameters")]
-        rows.append("".join(f"<td{' class=best' if top else ''}>{in_html(text)}</td>" for text, top in cells))
-    return _html_table(head, rows) + (
-        "<small>Test accuracy in percent: mean ± standard deviation over seeds.</small>"
-    )
+        rows.append(cells)
+    return html_table(head, rows, "Test accuracy in percent: mean ± standard deviation over seeds.")
 
 
 def _cost(results: dict[str, Any]) -> str:
@@ -119,8 +98,8 @@ def _cost(results: dict[str, Any]) -> str:
     for row in results["table"]:
         pretrained = "; ".join(_pretrained(kind, results) for kind in METHODS[row["method"]].pretrained) or "–"
         seconds = ["–" if each["seconds"] is None else f"{each['seconds']:.1f}" for each in row["by_size"]]
-        rows.append("".join(f"<td>{in_html(text)}</td>" for text in (row["method"], *seconds, pretrained)))
-    return _html_table(head, rows)
+        rows.append([(text, False) for text in (row["method"], *seconds, pretrained)])
+    return html_table(head, rows)
 
 
 def _pretrained(kind: str, results: dict[str, Any]) -> str:
@@ -140,7 +119,6 @@ def _mixes(results: dict[str, Any]) -> list[str]:
 
 
 def _conditions(results: dict[str, Any]) -> list[str]:
-    machine = results["machine"]
     lines = [
         f"{results['train_examples']:,} training, {results['valid_examples']:,} validation (they select the best "
         f"checkpoint) and {results['test_examples']:,} test examples; a smaller training set is sampled by the seed, "
@@ -148,18 +126,7 @@ def _conditions(results: dict[str, Any]) -> list[str]:
         "All methods but bert-tuned have the same task network: a bidirectional LSTM, max pooling, a linear layer. "
         "The parameters of an ELMo or a BERT include those of its language-model head.",
     ]
-    if machine:
-        lines.append(
-            f"Machine: {machine['processor']}, {machine['device']}, {machine['threads']} threads, "
-            f"{machine['precision']}, torch {machine['torch']}, regard {results['regard']}."
-        )
-    return lines
-
-
-def _html_table(head: Sequence[str], rows: Sequence[str]) -> str:
-    names = "".join(f"<th>{in_html(name)}</th>" for name in head)
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f'<div class="wide"><table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table></div>'
+    return [*lines, machine_line(results)] if results["machine"] else lines
 
 
 def _number(value: int | None) -> str:
