@@ -15,9 +15,6 @@ from regard.decoding.session import GenerationJob
 from regard.decoding.settings import GenerationSettings
 from regard.decoding.steppers.interface import Request
 
-STAGES = ("model", "constraints", "temperature", "top_k", "top_p", "min_p")
-"""model: softmax of the logits; constraints: suppressed tokens, repetition penalty, n-grams; then filters."""
-
 
 @dataclass(frozen=True)
 class GeneratedToken:
@@ -27,6 +24,8 @@ class GeneratedToken:
     probability: float
     """Under the model, before everything that acts on the distribution."""
     stages: dict[str, Tensor]
+    """model: softmax of the logits; constraints: suppressed tokens, repetition penalty, n-grams; then temperature,
+    top_k, top_p and min_p, as far as they are set."""
     is_last: bool
 
 

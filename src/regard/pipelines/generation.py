@@ -107,12 +107,6 @@ class GeneratingPipeline(Pipeline[R, O, A]):
         """Return the tokens of a request that a batch pads: those read, and new ones that are counted in advance."""
         return len(request.ids), 0
 
-    def padded_tokens(self, job: "GenerationJob", requests: "Sequence[Request]") -> int:
-        """Return the padded tokens of a batch of requests, to be compared with `batch_tokens`."""
-        sizes = [self.sizes(job, each) for each in requests]
-        longest = (max((size[side] for size in sizes), default=0) for side in (0, 1))
-        return len(sizes) * sum(longest) * job.settings.hypotheses
-
     def batches(self, job: "GenerationJob", requests: "Sequence[Request]") -> Iterator[list[int]]:
         """Yield the indices of requests of similar length that make up a batch."""
         if not requests:

@@ -148,21 +148,6 @@ class TextEncoder(Protocol):
         """Return masked-LM logits (..., V)."""
 
 
-class BidirectionalLM(Protocol):
-    """A forward and a backward language model over words that are composed from characters.
-
-    It has the interface of a `TextEncoder`, but ignores segments and positions.
-    """
-
-    head: VocabularyHead
-    """Word logits for the states of one direction (..., D)."""
-    vector_width: int
-    """Width of the concatenated states of both directions."""
-
-    def layers(self, tokens: Tensor, cu_seqlens: Tensor) -> Any:
-        """Return the word states (R, T, 2 D) of all layers, and the word that each token (N,) belongs to."""
-
-
 class ConditionalMaskedLM(Protocol):
     """A model of target lengths, and of masked target tokens given the source and the other target tokens."""
 
