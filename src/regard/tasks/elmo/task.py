@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     from regard.tasks.data import EvalSet, Prepared
     from regard.tasks.elmo.pipeline import ElmoEncoder
 
+Settings = ElmoRunSettings[ModelSettings]
 
-class ElmoTask(TextTask[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]):
+
+class ElmoTask(TextTask[Settings, "TextSplits", "ElmoEncoder"]):
     """Bidirectional language modeling over characters (Peters et al., 2018)."""
 
     name = "elmo"
@@ -92,7 +94,7 @@ class ElmoTask(TextTask[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncod
     )
     init_from = InitFrom({"bidirectional-lm": CONTINUED_RATE})
 
-    def settings(self, model: type[ModelSettings]) -> type[ElmoRunSettings[ModelSettings]]:
+    def settings(self, model: type[ModelSettings]) -> type[Settings]:
         """Return the schema of a run."""
         return ElmoRunSettings[model]  # type: ignore[valid-type]
 
@@ -108,20 +110,20 @@ class ElmoTask(TextTask[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncod
         yield Default("train.betas", [0.9, 0.99], "recurrent language models")
         yield from rules.dropout(plan, ("dropout",))
 
-    def load_data(self, settings: ElmoRunSettings[ModelSettings], context: Context) -> "TextSplits":
+    def load_data(self, settings: Settings, context: Context) -> "TextSplits":
         """Return the text as bytes."""
         from regard.tasks.elmo.prepare import load_bytes
 
         return load_bytes(settings, context)
 
-    def build(self, settings: ElmoRunSettings[ModelSettings], data: "TextSplits", context: Context) -> "Bundle":
+    def build(self, settings: Settings, data: "TextSplits", context: Context) -> "Bundle":
         """Return the ELMo to train."""
         from regard.tasks.elmo.prepare import new_elmo_bundle
 
         return context.resumed or new_elmo_bundle(settings, data.train, context)
 
     def prepare(
-        self, settings: ElmoRunSettings[ModelSettings], data: "TextSplits", bundle: "Bundle", context: Context
+        self, settings: Settings, data: "TextSplits", bundle: "Bundle", context: Context
     ) -> "Prepared[TextSplits]":
         """Return characters of words as updates, objective, validation, test sets and report."""
         from regard.tasks.elmo.prepare import prepare_elmo

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from regard.tasks.language_model.chats import ChatData
     from regard.tasks.language_model.pipeline import Generator
 
+Settings = LanguageSettings[ModelSettings]
+
 
 class LanguageEvaluation(EvaluateOptions):
     """Options of scoring a language model."""
@@ -49,7 +51,7 @@ class LanguageEvaluation(EvaluateOptions):
     """Tokens between two windows (default: half a window)."""
 
 
-class LanguageModel(TextTask[LanguageSettings[ModelSettings], "TextTaskData | ChatData", "Generator"]):
+class LanguageModel(TextTask[Settings, "TextTaskData | ChatData", "Generator"]):
     """Causal language modeling, by a GPT or a recurrent network."""
 
     name = "language-model"
@@ -95,7 +97,7 @@ class LanguageModel(TextTask[LanguageSettings[ModelSettings], "TextTaskData | Ch
     init_from = InitFrom({"causal-lm": CONTINUED_RATE}, takes_word_vectors=True)
     loads = frozenset({"quantize"})
 
-    def settings(self, model: type[ModelSettings]) -> type[LanguageSettings[ModelSettings]]:
+    def settings(self, model: type[ModelSettings]) -> type[Settings]:
         """Return the schema of a run."""
         return LanguageSettings[model]  # type: ignore[valid-type]
 
@@ -115,7 +117,7 @@ class LanguageModel(TextTask[LanguageSettings[ModelSettings], "TextTaskData | Ch
         yield from rules.adamw(0.1, (0.9, 0.99), "language models")
         yield from rules.dropout(plan, ("dropout", "embedding_dropout", "attention_dropout"))
 
-    def load_data(self, settings: LanguageSettings[ModelSettings], context: Context) -> "TextTaskData | ChatData":
+    def load_data(self, settings: Settings, context: Context) -> "TextTaskData | ChatData":
         """Return the text or the conversations tokenized."""
         if settings.data.train.path is not None:
             from regard.tasks.language_model.chats import load_chats
@@ -125,20 +127,14 @@ class LanguageModel(TextTask[LanguageSettings[ModelSettings], "TextTaskData | Ch
 
         return load_text(settings, context)
 
-    def build(
-        self, settings: LanguageSettings[ModelSettings], data: "TextTaskData | ChatData", context: Context
-    ) -> "Bundle":
+    def build(self, settings: Settings, data: "TextTaskData | ChatData", context: Context) -> "Bundle":
         """Return the language model to train."""
         from regard.tasks.language_model.prepare import build_bundle
 
         return build_bundle(settings, data.tokenizer, context)
 
     def prepare(
-        self,
-        settings: LanguageSettings[ModelSettings],
-        data: "TextTaskData | ChatData",
-        bundle: "Bundle",
-        context: Context,
+        self, settings: Settings, data: "TextTaskData | ChatData", bundle: "Bundle", context: Context
     ) -> "Prepared[TextTaskData | ChatData]":
         """Return feed, objective, validation, test sets and report."""
         from regard.tasks.language_model.chats import ChatData, prepare_chats
@@ -245,7 +241,7 @@ class LanguageModel(TextTask[LanguageSettings[ModelSettings], "TextTaskData | Ch
             f"loss; dropped from the training set: {dropped or 'none'}."
         )
 
-    def shared_limit(self, members: Sequence[LanguageSettings[ModelSettings]]) -> dict[str, int]:
+    def shared_limit(self, members: Sequence[Settings]) -> dict[str, int]:
         """Return the window that every member of a race takes."""
         from regard.tasks.language_model.prepare import common_window
 

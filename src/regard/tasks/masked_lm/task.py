@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from regard.pipelines.encoder import Encoder
     from regard.tasks.data import EvalSet, Prepared, TextTaskData
 
+Settings = MaskedSettings[ModelSettings]
 
-class MaskedLanguageModel(TextTask[MaskedSettings[ModelSettings], "TextTaskData", "Encoder"]):
+
+class MaskedLanguageModel(TextTask[Settings, "TextTaskData", "Encoder"]):
     """Masked language modeling with next-sentence prediction."""
 
     name = "masked-language-model"
@@ -108,7 +110,7 @@ class MaskedLanguageModel(TextTask[MaskedSettings[ModelSettings], "TextTaskData"
     )
     init_from = InitFrom({"encoder": CONTINUED_RATE}, may_change=("next_sentence_head",))
 
-    def settings(self, model: type[ModelSettings]) -> type[MaskedSettings[ModelSettings]]:
+    def settings(self, model: type[ModelSettings]) -> type[Settings]:
         """Return the schema of a run."""
         return MaskedSettings[model]  # type: ignore[valid-type]
 
@@ -129,20 +131,20 @@ class MaskedLanguageModel(TextTask[MaskedSettings[ModelSettings], "TextTaskData"
         yield from rules.dropout(plan, ("dropout", "embedding_dropout", "attention_dropout"), most=0.1)
         yield from rules.init_spread(plan)
 
-    def load_data(self, settings: MaskedSettings[ModelSettings], context: Context) -> "TextTaskData":
+    def load_data(self, settings: Settings, context: Context) -> "TextTaskData":
         """Return the text tokenized."""
         from regard.tasks.text.corpora import load_text
 
         return load_text(settings, context)
 
-    def build(self, settings: MaskedSettings[ModelSettings], data: "TextTaskData", context: Context) -> "Bundle":
+    def build(self, settings: Settings, data: "TextTaskData", context: Context) -> "Bundle":
         """Return the masked language model to train."""
         from regard.tasks.masked_lm.prepare import build_bundle
 
         return build_bundle(settings, data, context)
 
     def prepare(
-        self, settings: MaskedSettings[ModelSettings], data: "TextTaskData", bundle: "Bundle", context: Context
+        self, settings: Settings, data: "TextTaskData", bundle: "Bundle", context: Context
     ) -> "Prepared[TextTaskData]":
         """Return masked sequences as updates, objective, validation, test sets and report."""
         from regard.tasks.masked_lm.prepare import prepare_masked

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 CONTINUED_RATE = 1e-4
 """Peak rate of training a translator further on other pairs: about a tenth of that from scratch at the same width."""
 
+Settings = PairRunSettings[ModelSettings]
+
 
 class TranslateEvaluation(EvaluateOptions):
     """Options of scoring a translator."""
@@ -61,7 +63,7 @@ class TranslateEvaluation(EvaluateOptions):
     """Also compute BLEU lowercased and tokenized, as some papers report it."""
 
 
-class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Translator"]):
+class Translate(Task[Settings, "TranslationData", "Translator"]):
     """Translation between two languages, by any sequence-to-sequence model."""
 
     name = "translate"
@@ -129,7 +131,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
     init_from = InitFrom(dict.fromkeys(("seq2seq", "conditional-masked-lm"), CONTINUED_RATE), takes_word_vectors=True)
     loads = frozenset({"ensemble"})
 
-    def settings(self, model: type[ModelSettings]) -> type[PairRunSettings[ModelSettings]]:
+    def settings(self, model: type[ModelSettings]) -> type[Settings]:
         """Return the schema of a run: beam search or mask-predict, by the model's family."""
         return translate_settings(model)
 
@@ -147,24 +149,20 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
         """Return the planned settings of a translator's training."""
         return translator_defaults(plan)
 
-    def load_data(self, settings: PairRunSettings[ModelSettings], context: Context) -> "TranslationData":
+    def load_data(self, settings: Settings, context: Context) -> "TranslationData":
         """Return the pairs cleaned and encoded."""
         from regard.tasks.translate.prepare import load_pairs
 
         return load_pairs(settings, context)
 
-    def build(self, settings: PairRunSettings[ModelSettings], data: "TranslationData", context: Context) -> "Bundle":
+    def build(self, settings: Settings, data: "TranslationData", context: Context) -> "Bundle":
         """Return the translator to train."""
         from regard.tasks.translate.prepare import build_bundle
 
         return build_bundle(settings, data, context)
 
     def prepare(
-        self,
-        settings: PairRunSettings[ModelSettings],
-        data: "TranslationData",
-        bundle: "Bundle",
-        context: Context,
+        self, settings: Settings, data: "TranslationData", bundle: "Bundle", context: Context
     ) -> "Prepared[TranslationData]":
         """Return feed, objective, validation, test sets and report."""
         from regard.tasks.translate.prepare import prepare_pairs
@@ -175,7 +173,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
         """Return how many target tokens an epoch trains on."""
         return int(prepared.data.encoded.target.lengths.sum())
 
-    def file_hashes(self, settings: PairRunSettings[ModelSettings]) -> dict[str, str]:
+    def file_hashes(self, settings: Settings) -> dict[str, str]:
         """Return the SHA-256 of the files of pairs."""
         from regard.tasks.translate.prepare import file_hashes
 
@@ -273,7 +271,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
 
         return data_section(card)
 
-    def shared_limit(self, members: Sequence[PairRunSettings[ModelSettings]]) -> dict[str, int]:
+    def shared_limit(self, members: Sequence[Settings]) -> dict[str, int]:
         """Return the longest sentence that every member of a race takes."""
         from regard.tasks.translate.prepare import common_length
 

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from regard.tasks.data import EvalSet, Prepared
     from regard.tasks.word_vectors.prepare import CountedWords
 
+Settings = VectorSettings[ModelSettings]
+
 
 class WordEvaluation(EvaluateOptions):
     """Options of scoring word vectors."""
@@ -47,7 +49,7 @@ class WordEvaluation(EvaluateOptions):
     """Restrict analogy answers to the N most frequent words (default: all)."""
 
 
-class WordVectorTask(Task[VectorSettings[ModelSettings], "CountedWords", "WordVectors"]):
+class WordVectorTask(Task[Settings, "CountedWords", "WordVectors"]):
     """Word vectors by skip-gram or CBOW, with a trainer of their own."""
 
     name = "vectors"
@@ -83,35 +85,33 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "CountedWords", "WordVe
     )
     has_trials = False
 
-    def settings(self, model: type[ModelSettings]) -> type[VectorSettings[ModelSettings]]:
+    def settings(self, model: type[ModelSettings]) -> type[Settings]:
         """Return the schema of a run."""
         return VectorSettings[model]  # type: ignore[valid-type]
 
     preset = "skip-gram"
 
-    def load_data(self, settings: VectorSettings[ModelSettings], context: Context) -> "CountedWords":
+    def load_data(self, settings: Settings, context: Context) -> "CountedWords":
         """Return the text as word ids, and the counts of its words."""
         from regard.tasks.word_vectors.prepare import load_words
 
         return load_words(settings, context)
 
-    def build(self, settings: VectorSettings[ModelSettings], data: "CountedWords", context: Context) -> "Bundle":
+    def build(self, settings: Settings, data: "CountedWords", context: Context) -> "Bundle":
         """Return the two matrices."""
         from regard.tasks.word_vectors.prepare import new_vectors
 
         return context.resumed or new_vectors(settings, data.tokenizer, context.machine, context.progress)
 
     def prepare(
-        self, settings: VectorSettings[ModelSettings], data: "CountedWords", bundle: "Bundle", context: Context
+        self, settings: Settings, data: "CountedWords", bundle: "Bundle", context: Context
     ) -> "Prepared[CountedWords]":
         """Return the feed of the trainer, and the report."""
         from regard.tasks.word_vectors.prepare import prepare_vectors
 
         return prepare_vectors(settings, data, bundle)
 
-    def trainer(
-        self, settings: VectorSettings[ModelSettings], prepared: "Prepared[CountedWords]", *parts: Any, **named: Any
-    ) -> Any:
+    def trainer(self, settings: Settings, prepared: "Prepared[CountedWords]", *parts: Any, **named: Any) -> Any:
         """Return the trainer of word vectors, whose steps are sparse and need no autograd."""
         from regard.models.word_vectors import WordVectorSettings
         from regard.training.word2vec.trainer import VectorTrainer
