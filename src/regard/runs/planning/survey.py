@@ -62,7 +62,7 @@ def _files(paths: Iterable[str]) -> list[Path]:
 
 @dataclass
 class _Size:
-    """What has been counted of files: estimates, where a file is larger than its sample."""
+    """Counts of files, estimated where a file is larger than its sample."""
 
     rows: float = 0.0
     characters: float = 0.0

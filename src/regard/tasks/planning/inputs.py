@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from regard.training.settings import TrainSettings
 
 
-LETTERS = 2.5
-"""Letters of an alphabet that say as much as an ideogram or a syllable."""
+IDEOGRAM_WEIGHT = 2.5
+"""Characters of an alphabet that an ideogram or a syllable stands for, about."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Survey:
     """Distinct characters in the beginning of the files; 0: not known."""
 
     @property
-    def letters(self) -> float:
-        """Characters, those of which one says as much as several letters counted as so many."""
-        return self.characters * (1 + (LETTERS - 1) * self.ideograms)
+    def weighted_characters(self) -> float:
+        """Characters, an ideogram counted as those of an alphabet that it stands for."""
+        return self.characters * (1 + (IDEOGRAM_WEIGHT - 1) * self.ideograms)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,9 @@ class PlanInput:
         if self.survey is None:
             return 0
         text = getattr(self.settings, "text", None)
-        amount = self.survey.characters if getattr(text, "kind", "word") == "char" else self.survey.letters
+        amount = (
+            self.survey.characters if getattr(text, "kind", "word") == "char" else self.survey.weighted_characters
+        )
         return max(1, round(amount / self.survey.sides / characters_per_token(text)))
 
     @property

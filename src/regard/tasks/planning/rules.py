@@ -72,7 +72,7 @@ def vocabulary(plan: PlanInput, smallest: int = 300, largest: int = 50_000) -> I
     text = plan.text
     if plan.survey is None or text.kind not in ("bpe", "wordpiece", "unigram") or plan.settings.init_from is not None:
         return
-    ratio = plan.survey.letters / SMALL_TEXT
+    ratio = plan.survey.weighted_characters / SMALL_TEXT
     size = SMALL_TEXT_VOCABULARY * ratio ** (0.7 if ratio < 1 else 0.25)
     reason = f"{amount(plan.survey.characters)} characters of text"
     if (alphabet := _alphabet(text, plan.survey.alphabet)) > max(size, smallest):
