@@ -50,6 +50,13 @@ class Report:
         return max((finding.severity for finding in self.findings), key=SEVERITIES.index, default="ok")
 
     @property
+    def summary(self) -> str:
+        """The numbers of problems, warnings and notes."""
+        counts = {severity: len(self.of(severity)) for severity in ("problem", "warning", "note")}
+        parts = [f"{count} {severity}{'s' if count > 1 else ''}" for severity, count in counts.items() if count]
+        return f"{', '.join(parts)}." if parts else "No problems."
+
+    @property
     def has_problem(self) -> bool:
         """True where a finding is a problem, and the run should not start as it is."""
         return self.severity == "problem"

@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.console import progress
-from regard.cli.console import show as show_values
-from regard.cli.options import NOTHING, Given, Json, Overwrite, Quiet, flags_of, options
+from regard.cli.options import JSON, OVERWRITE, QUIET, Given, options
 from regard.cli.verb import Verbs
 from regard.text.settings import TokenizerOutput, TokenizerSettings, TokenizerSide
 
@@ -15,13 +13,10 @@ app = Verbs(help="Train a tokenizer, or show how it splits a text.", no_args_is_
 
 
 @app.command("train")
-@options(*flags_of(TokenizerSettings, shows_defaults=True), *flags_of(TokenizerOutput, shows_defaults=True))
+@options(OVERWRITE, QUIET, JSON, TokenizerSettings, TokenizerOutput)
 def train(
+    given: Given,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Text files (.gz too).")],
-    given: Given = NOTHING,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Train a tokenizer on text files."""
     from regard.data.sources.lines import read_lines
@@ -29,29 +24,25 @@ def train(
     from regard.text.training import train_tokenizer
 
     out = given.settings(TokenizerOutput).out
-    if out.is_file() and not overwrite:
+    if out.is_file() and not given["overwrite"]:
         raise ConfigError(f"{out}: the file exists; choose another with --out, or give --overwrite.")
     settings = given.settings(TokenizerSettings)
     lines = [line for file in files for line in read_lines(file)]
-    tokenizer = train_tokenizer(lines, settings, progress(quiet))
+    tokenizer = train_tokenizer(lines, settings, given.progress)
     out.parent.mkdir(parents=True, exist_ok=True)
     tokenizer.save(out)
-    words = sum(len(line.split()) for line in lines)
-    encoded = tokenizer.encode_batch(lines)
-    tokens = sum(map(len, encoded))
-    unknown = sum(ids.count(tokenizer.unk_id) for ids in encoded)
-    plain = {"path": out, "size": tokenizer.size, "tokens_per_word": tokens / words, "unknown": unknown}
-    line = f"vocabulary of {tokenizer.size:,} tokens, {tokens / words:.2f} tokens per word, {unknown:,} unknown."
-    show_values(json, plain, f"{out}: {line}", f'Try it: regard tokenizer show {out} "some text"')
+    coverage = tokenizer.coverage(lines)
+    given.show(
+        {"path": out} | vars(coverage), f"{out}: {coverage}", f'Try it: regard tokenizer show {out} "some text"'
+    )
 
 
 @app.command("show")
-@options(*flags_of(TokenizerSide, shows_defaults=True))
+@options(JSON, TokenizerSide)
 def show(
+    given: Given,
     tokenizer: Annotated[Path, typer.Argument(metavar="TOKENIZER", help="A tokenizer.json, or a run.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Text to tokenize.")],
-    given: Given = NOTHING,
-    json: Json = False,
 ) -> None:
     """Show the tokens of a text, their ids and character offsets."""
     from regard.tasks.load import load_tokenizer
@@ -64,4 +55,4 @@ def show(
         for token, number, (start, end) in zip(encoding.tokens, encoding.ids, encoding.offsets, strict=True)
     ]
     table = (("token", "id", "offsets", "text"), rows, [1])
-    show_values(json, {"text": text, "decoded": decoded, **vars(encoding)}, table, f"decoded: {decoded}")
+    given.show({"text": text, "decoded": decoded, **vars(encoding)}, table, f"decoded: {decoded}")
