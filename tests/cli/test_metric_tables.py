@@ -2,7 +2,7 @@
 
 import json
 
-from regard.cli.metrics import print_plan, print_run
+from regard.cli.metrics import plan_parts, print_run
 from regard.cli.options import Given
 from regard.metrics.comparison import ComparedMetric, Comparison, Difference
 from regard.runs.planning.plan import Plan
@@ -48,7 +48,7 @@ def test_a_comparison_has_a_row_and_a_sentence_for_each_metric(capsys):
 
 def test_a_plan_is_a_table_or_json_with_the_sizes_of_the_data(capsys):
     plan = Plan("translate", None, 12345, 600, 50, 10, 5.0, "cpu", {"train_pairs": 300, "dropped": {"empty": 1000}})
-    print_plan(plan, Given())
+    Given().show(plan.to_dict(), *plan_parts(plan))
     lines = capsys.readouterr().out.splitlines()
     assert lines[:6] == [
         "what\tvalue",
@@ -59,7 +59,7 @@ def test_a_plan_is_a_table_or_json_with_the_sizes_of_the_data(capsys):
         "train pairs\t300",
     ]
     assert "dropped\tempty 1,000" in lines and lines[-2:] == ["device\tcpu", "end\tafter the last update"]
-    print_plan(plan, Given(json=True))
+    Given(json=True).show(plan.to_dict(), *plan_parts(plan))
     assert json.loads(capsys.readouterr().out) == plan.to_dict()
 
 

@@ -35,7 +35,7 @@ def test_a_prompt_is_the_message_of_a_user_with_chat(tmp_path):
 
 
 def test_rows_of_messages_are_conversations_in_tables_and_in_batch_jobs(tmp_path):
-    chats = {"chat_template": ROLES_TEMPLATE, "generate": {"max_new_tokens": 6}}
+    chats = {"chat_template": ROLES_TEMPLATE, "generate": {"max_new_tokens": 6, "temperature": 0}}
     write_bundle(tmp_path / "chat", language_bundle(tokenizer_of("byte-level"), **chats))
     asked = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "the dog"}]
     rows = [{"id": 1, "messages": asked}, {"id": 2, "messages": None}, {"id": 3, "messages": asked[1:]}]

@@ -5,6 +5,7 @@ from json import dumps
 from regard.cli.console import Shown, use_it
 from regard.cli.options import Given
 from regard.progress import duration
+from regard.runs.planning.cluster_words import HEADER, strategy_rows
 from regard.runs.planning.plan import Plan
 from regard.runs.run import Run
 from regard.tasks.contract import find_task
@@ -26,8 +27,11 @@ def print_run(run: Run, given: Given) -> None:
     )
 
 
-def print_plan(plan: Plan, given: Given) -> None:
-    """Print what a run would do."""
+def plan_parts(plan: Plan) -> list[Shown]:
+    """Return what a run would do: its sizes, planned settings, and strategies for several devices."""
     rows = [(name, dumps(each.value, ensure_ascii=False), each.reason) for name, each in plan.planned.items()]
-    planned: list[Shown] = ["", (("planned setting", "value", "reason"), rows)] if rows else []
-    given.show(plan.to_dict(), (("what", "value"), plan.rows()), *planned)
+    parts: list[Shown] = [(("what", "value"), plan.rows())]
+    parts += ["", (("planned setting", "value", "reason"), rows)] if rows else []
+    if plan.cluster is not None:
+        parts += ["", (HEADER, strategy_rows(plan.cluster), range(1, len(HEADER)))]
+    return parts

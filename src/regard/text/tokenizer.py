@@ -37,19 +37,6 @@ class Encoding:
     offsets: list[tuple[int, int]]
 
 
-@dataclass(frozen=True)
-class TextCoverage:
-    """A tokenizer on some texts: the size of its vocabulary, tokens per word, unknown tokens."""
-
-    size: int
-    tokens_per_word: float
-    unknown: int
-
-    def __str__(self) -> str:
-        per_word = f"{self.tokens_per_word:.2f} tokens per word"
-        return f"vocabulary of {self.size:,} tokens, {per_word}, {self.unknown:,} unknown."
-
-
 class Tokenizer:
     """Text to ids and ids to text; special tokens are never parsed *in* a text, only added around it."""
 
@@ -194,12 +181,6 @@ class Tokenizer:
         with self._explaining(texts):
             encodings = self.backend.encode_batch_fast(texts, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
-
-    def coverage(self, texts: Sequence[str]) -> TextCoverage:
-        """Return how many tokens the words of texts take, and how many of them are unknown."""
-        encoded, words = self.encode_batch(texts), sum(len(text.split()) for text in texts)
-        unknown = sum(ids.count(self.unk_id) for ids in encoded)
-        return TextCoverage(self.size, sum(map(len, encoded)) / words, unknown)
 
     def words(self, text: str) -> list[str]:
         """Return the pre-tokenized words of a text, normalized."""

@@ -13,8 +13,7 @@ from regard.cli.tools import bleu, config, data, export, lists, runs, tokenizer
 from regard.errors import ConfigError, DataError
 from regard.models.presets import presets as all_presets
 from regard.registry import TASKS
-from regard.runs.planning.explain import REQUIRED
-from regard.runs.planning.recipes import shipped
+from regard.runs.planning.recipes import REQUIRED, shipped
 from regard.runs.verify import Verification
 
 
@@ -113,7 +112,7 @@ def test_an_unknown_format_is_refused_before_a_model_is_read():
 @pytest.mark.parametrize(("run", "folder"), [("runs/a", "runs/a-hf"), ("runs/a/", "runs/a-hf")])
 def test_a_run_is_converted_next_to_itself(run, folder, monkeypatch):
     given = []
-    written = SimpleNamespace(to_dict=dict, lines=[])
+    written = SimpleNamespace(to_dict=dict, summary="")
     monkeypatch.setattr("regard.runs.export.convert.write_export", lambda *args: given.append(args) or written)
     export.convert(run)
     export.convert(run, out=Path("b"))

@@ -20,7 +20,7 @@ def export(
     from regard.runs.export.exporters import write_export
 
     written = write_export(run, folder, given.settings(ExportSettings).to, given.progress)
-    given.show(written.to_dict(), *written.lines)
+    given.show(written.to_dict(), written.summary)
 
 
 @options(QUIET, JSON, ConvertSettings)
@@ -33,7 +33,7 @@ def convert(given: Given, run: Run) -> None:
 
     chosen = given.settings(ConvertSettings)
     written = convert_model(run, chosen.to, chosen.out, given.progress)
-    given.show(written.to_dict(), *written.lines)
+    given.show(written.to_dict(), written.summary)
 
 
 @options(JSON)

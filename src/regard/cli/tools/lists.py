@@ -23,9 +23,9 @@ def recipes(given: Given) -> None:
     """List the recipes that can be trained by name."""
     from regard.runs.planning.recipes import shipped
 
-    header = ("recipe", "task", "about")
-    rows = [(name, *(str(each.values.get(key, "")) for key in header[1:])) for name, each in shipped().items()]
-    given.show([dict(zip(("name", *header[1:]), row, strict=True)) for row in rows], (header, rows))
+    rows = [(name, *(str(each.values.get(key, "")) for key in ("task", "about"))) for name, each in shipped().items()]
+    plain = [dict(zip(("name", "task", "about"), row, strict=True)) for row in rows]
+    given.show(plain, (("recipe", "task", "about"), rows))
 
 
 @options(JSON, PresetSettings)

@@ -19,22 +19,11 @@ def train(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Text files (.gz too).")],
 ) -> None:
     """Train a tokenizer on text files."""
-    from regard.data.sources.lines import read_lines
-    from regard.errors import ConfigError
-    from regard.text.training import train_tokenizer
+    from regard.tasks.text.tokenizer import train_on_files
 
     out = given.settings(TokenizerOutput).out
-    if out.is_file() and not given["overwrite"]:
-        raise ConfigError(f"{out}: the file exists; choose another with --out, or give --overwrite.")
-    settings = given.settings(TokenizerSettings)
-    lines = [line for file in files for line in read_lines(file)]
-    tokenizer = train_tokenizer(lines, settings, given.progress)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(out)
-    coverage = tokenizer.coverage(lines)
-    given.show(
-        {"path": out} | vars(coverage), f"{out}: {coverage}", f'Try it: regard tokenizer show {out} "some text"'
-    )
+    made = train_on_files(files, given.settings(TokenizerSettings), out, bool(given["overwrite"]), given.progress)
+    given.show(vars(made), made.summary, f'Try it: regard tokenizer show {out} "some text"')
 
 
 @app.command("show")

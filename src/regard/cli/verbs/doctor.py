@@ -6,9 +6,6 @@ from regard.cli.console import print_json, print_styled
 from regard.cli.options import JSON, QUIET, Given, Recipe, SettingWords, options
 from regard.cli.run_options import RUN, run_overrides
 from regard.runs.settings import DoctorSettings
-from regard.tasks.findings import Report
-
-STYLES = {"ok": "green", "note": "cyan", "warning": "yellow", "problem": "red"}
 
 
 @options(QUIET, JSON, *RUN, DoctorSettings)
@@ -25,21 +22,7 @@ def doctor(given: Given, recipe: Recipe, settings: SettingWords = None) -> None:
     if given["json"]:
         print_json({"severity": report.severity, "findings": report.findings})
     else:
-        print_report(report)
+        for line in report.styled_lines():
+            print_styled(*line)
     if report.has_problem:
         raise typer.Exit(1)
-
-
-def print_report(report: Report) -> None:
-    """Print the findings by kind, each with its examples and its remedy, and a summary."""
-    kind = None
-    for each in report.findings:
-        if each.check != kind:
-            print_styled((each.check, "bold"))
-            kind = each.check
-        print_styled((f"  {each.severity:8}", STYLES[each.severity]), (each.sentence, ""))
-        for example in each.examples:
-            print_styled((f"            {example}", "dim"))
-        if each.way_out:
-            print_styled((f"          → {each.way_out}", ""))
-    print_styled((report.summary, STYLES[report.severity]))

@@ -24,7 +24,7 @@ def train(
     Examples: regard train translate-miniature train.steps=500 · regard train translate --source a.de --target a.en
     · regard train language-model --text books/ · regard train classify --data reviews.csv --init-from runs/bert
     """
-    from regard.cli.metrics import print_plan, print_run
+    from regard.cli.metrics import plan_parts, print_run
     from regard.processes import command_began, is_main_process
     from regard.runs.planning.recipes import find_recipe, resolve_run
     from regard.runs.processes import start_processes
@@ -46,20 +46,20 @@ def train(
     else:
         resolved = resolve_run(find_recipe(recipe), overrides)
         if start.dry_run:
-            print_plan(dry_run(resolved, reporter), given)
+            plan = dry_run(resolved, reporter)
+            given.show(plan.to_dict(), *plan_parts(plan))
             return
         start_processes(resolved.settings.machine)
-        replaces = bool(given["overwrite"])
-        run = train_run(recipe, overrides, out=start.out, overwrite=replaces, progress=reporter, began=began)
+        run = train_run(recipe, overrides, **given.values_of(("out", "overwrite")), progress=reporter, began=began)
     if is_main_process():
         print_run(run, given)
 
 
 def _checked(recipe: str | None, given: Given, start: StartSettings) -> str:
     """Return the recipe ("" for a run that is resumed); raise for arguments of the other kind of run."""
-    if start.resume is None and start.force:
-        raise ConfigError("--force is for --resume; use --overwrite to replace an existing run.")
     if start.resume is None:
+        if start.force:
+            raise ConfigError("--force is for --resume; use --overwrite to replace an existing run.")
         if recipe is None:
             raise ConfigError("There is no recipe; give a recipe name, a TOML file or a task (see regard recipes).")
         return recipe

@@ -28,9 +28,9 @@ class Exported:
         return {"path": self.path, "form": self.form, "architecture": self.architecture}
 
     @property
-    def lines(self) -> list[str]:
-        """Sentences on the folder and on its use."""
-        return [f"{self.path}: {self.architecture} with its tokenizer.", f"Use it: {self.use}"]
+    def summary(self) -> str:
+        """The folder and its use in two lines."""
+        return f"{self.path}: {self.architecture} with its tokenizer.\nUse it: {self.use}"
 
 
 class Exporter(Protocol):

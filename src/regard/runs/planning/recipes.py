@@ -5,7 +5,7 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,10 @@ from regard.tasks.settings import FEATURE_RATE
 
 SOURCE_FLAGS = {"source": "--source", "target": "--target", "path": "--data", "paths": "--text"}
 """The settings that name files, and the flags for them."""
+
+
+REQUIRED = "(required)"
+"""The path of training data that a recipe leaves to its user."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,17 @@ def _read(path: Path) -> Recipe:
     except (ParseError, UnicodeDecodeError, OSError) as error:
         raise ConfigError(f"{path}: this is not TOML ({error}).") from None
     return Recipe(path.stem, f"recipe {path}", values)
+
+
+def without_data(recipe: Recipe, changes: dict[str, object]) -> tuple[Recipe, dict[str, object]]:
+    """Return a recipe and its overrides with a placeholder for training data that neither of them names."""
+    name = changes.get("task", recipe.values.get("task"))
+    tables = [table for table in (recipe.values.get("data"), changes.get("data")) if table is not None]
+    if isinstance(name, str) and not any(not isinstance(table, dict) or "train" in table for table in tables):
+        source = {"paths": [REQUIRED]} if "paths" in find_task(name).source.model_fields else {"path": REQUIRED}
+        values = {**recipe.values, "data": {**recipe.values.get("data", {}), "train": source}}
+        recipe = replace(recipe, values=values)
+    return recipe, changes
 
 
 def resolve_run(recipe: Recipe, overrides: Mapping[str, Any], lines: Sequence[str] = ()) -> Resolved[Any]:
