@@ -32,8 +32,8 @@ def quickstart(given: Given) -> None:
         line = f"{out}: already trained, {record.parameters:,} parameters, {record.steps:,} steps.\n{AGAIN}"
         given.show(None, line, *find_task(record.task).score_parts(record.scores))
     else:
-        where = {"out": out, "overwrite": chosen.fresh}
-        print_run(train("translate-miniature", machine_overrides(given), **where, progress=given.progress), given)
+        machine, reporter = machine_overrides(given), given.progress
+        print_run(train("translate-miniature", machine, out=out, overwrite=chosen.fresh, progress=reporter), given)
     print_line()
     for translation in load(out, given.device)(list(SENTENCES)):
         print_line(f"{translation.source}\n  → {translation.text}")
