@@ -6,11 +6,14 @@ The constants were chosen on Multi30k, tiny Shakespeare, Wikipedia and the minia
 import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from regard.tasks.planning.inputs import Default, PlanInput, amount
 from regard.tasks.planning.speed import tokens_within, updates_within
 from regard.training.settings import OPEN_END
+
+if TYPE_CHECKING:
+    from regard.text.settings import TokenizerSettings
 
 PRE_NORM_RATE = 0.5
 """Peak learning rate of Adam times the width, for norms before the sums."""
@@ -80,7 +83,7 @@ def vocabulary(plan: PlanInput, smallest: int = 300, largest: int = 50_000) -> I
     yield Default("text.size", int(two_digits(min(largest, max(smallest, size)))), reason)
 
 
-def _alphabet(text: Any, characters: int) -> float:
+def _alphabet(text: "TokenizerSettings", characters: int) -> float:
     """Return the tokens that a vocabulary needs at least: characters, and in WordPiece again those inside words."""
     if text.pretokenizer == "byte-level":
         return 0.0
