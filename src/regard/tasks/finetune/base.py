@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from regard.checkpoint.bundle import Bundle
     from regard.tasks.card import CardInput
-    from regard.tasks.data import EvalSet, Prepared
+    from regard.tasks.data import EvalSet, Prepared, SampleLoss
     from regard.tasks.finetune.data import ExampleSets
 
 E = TypeVar("E")
@@ -249,6 +249,12 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         from regard.tasks.finetune.evaluate import evaluate_examples
 
         return evaluate_examples(self, pipeline, chosen, progress)
+
+    def sample_loss(self, pipeline: P, record: RunRecord, examples: int) -> "SampleLoss":
+        """Return the loss of the labels of validation examples."""
+        from regard.tasks.finetune.evaluate import sample_examples
+
+        return sample_examples(self, pipeline, record, examples)
 
     def statistics(self, pipeline: P, chosen: "EvalSet", outputs: Sequence[str]) -> dict[str, Statistic]:
         """Return the metrics of predicted lines as functions of how often each example counts."""
