@@ -51,7 +51,7 @@ class ModelRequest(StudioMessage):
 
 
 class InputRequest(ModelRequest):
-    """What a model reads: a text, or the fields of a row of a model with a head."""
+    """The input of a model: a text, or the fields of a row of a model with a head."""
 
     text: str = ""
     fields: dict[str, str] = Field(default_factory=dict)

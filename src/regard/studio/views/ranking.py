@@ -37,7 +37,7 @@ class RankingView(StudioMessage):
     loss: float
     """With all heads."""
     unit: str
-    """What the loss is a mean over: "target token", "label"."""
+    """The unit that the loss is a mean over: "target token", "label"."""
     examples: int
     heads: list[HeadEffect]
 
