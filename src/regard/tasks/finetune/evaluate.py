@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeAlias
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.settings.examples import ExampleData
@@ -17,12 +17,14 @@ from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.predictions import Predictions
 from regard.tasks.record import RunRecord
 
+AnyHeadPipeline: TypeAlias = HeadPipeline[Any, Any, Any]
+
 ERRORS = 10
 """Number of errors kept of each set."""
 
 
 def evaluate_examples(
-    task: AnyHeadTask, pipeline: HeadPipeline[Any, Any, Any], chosen: EvalSet, progress: Progress = SILENT
+    task: AnyHeadTask, pipeline: AnyHeadPipeline, chosen: EvalSet, progress: Progress = SILENT
 ) -> Evaluation:
     """Return the metrics of a pipeline on a set."""
     bundle, facts = pipeline.bundle, task.read_facts(pipeline.bundle)
@@ -36,9 +38,7 @@ def evaluate_examples(
     return evaluated_predictions(task, chosen, predictions, facts, mix)
 
 
-def sample_examples(
-    task: AnyHeadTask, pipeline: HeadPipeline[Any, Any, Any], record: RunRecord, examples: int
-) -> SampleLoss:
+def sample_examples(task: AnyHeadTask, pipeline: AnyHeadPipeline, record: RunRecord, examples: int) -> SampleLoss:
     """Return the loss on so many validation examples of a run, spread over them."""
     bundle = pipeline.bundle
     data = record.data_settings(ExampleData[task.source])  # type: ignore[name-defined]
