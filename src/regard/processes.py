@@ -3,6 +3,7 @@
 import atexit
 import os
 import sys
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -84,8 +85,10 @@ def is_reporter() -> bool:
 
 
 def end(code: int) -> NoReturn:
-    """Exit; one of several does so at once, all files closed, before gloo's threads are torn down: that may abort."""
-    if world_size() > 1:
+    """Exit; where threads still run, those of gloo or one that writes a checkpoint, at once, without joining them."""
+    if world_size() > 1 or any(
+        not each.daemon for each in threading.enumerate() if each is not threading.main_thread()
+    ):
         atexit._run_exitfuncs()
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):

@@ -5,7 +5,8 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from regard.training.ema import Ema, copies, fill
+from regard.checkpoint.background import host_copies
+from regard.training.ema import Ema, fill
 from scene import Scene
 
 
@@ -75,7 +76,7 @@ def test_without_an_average_nothing_more_is_saved():
 def test_the_average_replaces_the_weights_for_a_while_and_they_come_back():
     model = nn.Linear(2, 2)
     average = Ema(model, 0.9)
-    start = copies(dict(model.named_parameters()))
+    start = host_copies(dict(model.named_parameters()))
     fill(average.parameters, {name: value + 1 for name, value in start.items()})
     with pytest.raises(ValueError, match="inside"), average.applied():
         assert torch.equal(model.weight, start["weight"])  # the average has not moved yet
@@ -95,6 +96,6 @@ def test_a_decay_of_zero_keeps_no_average():
 
 def test_copies_do_not_change_with_their_originals():
     tensor = torch.zeros(3)
-    (copied,) = copies({"a": tensor}).values()
+    (copied,) = host_copies({"a": tensor}).values()
     tensor += 1
     assert not copied.any()

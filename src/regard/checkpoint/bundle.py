@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from regard import registry
 from regard.checkpoint.atomic import write_folder, write_json
+from regard.checkpoint.background import host_copies
 from regard.checkpoint.facts import Parts, check_bounds, check_facts, check_tokenizer
 from regard.checkpoint.fitting import check_fits, read_shapes, shapes_of
 from regard.checkpoint.records import CONFIG, ConfigRecord, FormatRecord, check_settings
@@ -57,25 +58,37 @@ class TrainingState:
     """The folder it was read from."""
 
 
-def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """Return every parameter and persistent buffer once, by name; a tied one under its first name.
+def weights_of(model: nn.Module, copies: bool = False) -> dict[str, Tensor]:
+    """Return every parameter and persistent buffer once, by name, in host memory; a tied one under its first name.
 
-    Low-rank updates (LoRA) are merged into their weights.
+    Low-rank updates (LoRA) are merged into their weights. With `copies`, none shares its memory with the model.
     """
     tensors = model.state_dict(keep_vars=True)
     pairs = (merged(model, name) or (name, tensors[name]) for name in shapes_of(model))
-    return {name: each.detach().cpu().contiguous() for name, each in pairs if PART not in name}
+    weights = {name: each.detach() for name, each in pairs if PART not in name}
+    return host_copies(weights) if copies else {name: each.cpu().contiguous() for name, each in weights.items()}
 
 
 def write_bundle(
-    folder: Path, bundle: Bundle, training: TrainingState | None = None, parts: Path | None = None
+    folder: Path,
+    bundle: Bundle,
+    training: TrainingState | None = None,
+    weights: dict[str, Tensor] | Path | None = None,
 ) -> None:
-    """Write a checkpoint folder atomically; tensors that all processes have written to `parts` are moved there."""
+    """Write a checkpoint folder atomically.
+
+    `weights` are those to write in place of the model's, or the folder to which all processes have written weights
+    and training state: they are moved from there.
+    """
+    if isinstance(weights, Path):
+        parts, tensors = weights, dict[str, Tensor]()
+    else:
+        parts, tensors = None, weights_of(bundle.model) if weights is None else weights
 
     def fill(temporary: Path) -> None:
         write_json(temporary / CONFIG, _describe(bundle))
         if parts is None:
-            safetensors.torch.save_file(weights_of(bundle.model), temporary / WEIGHTS)
+            safetensors.torch.save_file(tensors, temporary / WEIGHTS)
         else:
             (parts / sharded(WEIGHTS)).rename(temporary / sharded(WEIGHTS))
         for role, tokenizer in bundle.tokenizers.items():

@@ -6,11 +6,14 @@
 import math
 import warnings
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import safetensors
 import torch
+import torch.distributed as dist
 from torch import Tensor
+from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader, HuggingFaceStorageWriter
 from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 from torch.distributed.checkpoint.state_dict_loader import load
@@ -21,10 +24,32 @@ from regard.errors import CheckpointError
 Shape = tuple[int, ...]
 
 
-def write_shards(folder: Path, tensors: Mapping[str, Tensor]) -> None:
-    """Write tensors, each process its part of those that are sharded; a collective call of all processes."""
+class ShardWriter:
+    """Writes parts of tensors by all processes together, over connections of its own: from a thread, too."""
+
+    def __init__(self, timeout: timedelta | None = None) -> None:
+        self.group = dist.new_group(backend="gloo", timeout=timeout)
+
+    def write(self, folder: Path, tensors: Mapping[str, Tensor]) -> None:
+        """Write tensors, each process its part of those that are sharded; what fails in one is raised in all."""
+        write_shards(folder, tensors, self.group)
+
+    def wait(self) -> None:
+        """Wait until all processes are here."""
+        dist.barrier(self.group)
+
+
+def write_shards(folder: Path, tensors: Mapping[str, Tensor], group: dist.ProcessGroup | None = None) -> None:
+    """Write tensors, each process its part of those that are sharded; a collective call of all processes of a group.
+
+    What fails in one of them is raised in all.
+    """
     writer = HuggingFaceStorageWriter(str(folder), save_distributed=True)
-    save(dict(tensors), storage_writer=writer)
+    try:
+        save(dict(tensors), storage_writer=writer, process_group=group)
+    except CheckpointException as error:
+        causes = [cause for cause, _ in error.failures.values()]
+        raise next((cause for cause in causes if isinstance(cause, OSError)), causes[0]) from None
 
 
 def shapes_of_shards(folder: Path) -> dict[str, Shape]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from regard.checkpoint.atomic import is_leftover, write_json
 from regard.checkpoint.bundle import Bundle, TrainingState, unwritten, write_bundle
 from regard.checkpoint.records import CONFIG, IndexRecord
@@ -108,17 +110,18 @@ class CheckpointStore:
         training: TrainingState,
         value: float | None = None,
         keeping: RetentionPolicy | None = None,
-        parts: Path | None = None,
+        weights: dict[str, Tensor] | Path | None = None,
     ) -> Path:
         """Write a checkpoint, add it to the index, and only then delete those no longer kept.
 
-        `parts` is the folder to which all processes have written the tensors (`parts_folder`).
+        `weights` are those to write in place of the model's, or the folder to which all processes have written the
+        tensors (`parts_folder`).
         """
         self.check_writable()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._clear(self.index)  # leftovers of a killed write may take the space that is needed
         folder = self._unused(f"{step:08d}")
-        write_bundle(folder, bundle, training, parts)
+        write_bundle(folder, bundle, training, weights)
         index = self.index.with_new(folder.name, value, keeping or RetentionPolicy())
         try:
             write_json(self.folder / INDEX, index.plain())

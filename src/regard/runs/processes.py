@@ -9,10 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import torch
-from torch import nn
 
-from regard.checkpoint.bundle import TrainingState
-from regard.checkpoint.verification import TRAINING, WEIGHTS, sharded
 from regard.config.parsing import parse_json
 from regard.errors import CheckpointError, ConfigError, RunError
 from regard.models.base.settings import ModelSettings
@@ -24,7 +21,7 @@ from regard.tasks.settings import RunSettings
 from regard.training.device.gradients import BYTES
 from regard.training.loop import Trainer
 from regard.training.parallel.process_group import ProcessGroup
-from regard.training.parallel.shard import host_parts, is_sharded
+from regard.training.parallel.shard import is_sharded
 from regard.training.settings import MachineSettings
 from regard.version import __version__
 
@@ -96,22 +93,6 @@ def newest_checkpoint(run: Run, team: ProcessGroup) -> tuple[Path, Sequence[Chec
     folder = run.checkpoints.folder_of(name)
     _compare({f"checkpoint {name}": folder.is_dir()}, team)
     return folder, damages
-
-
-def write_parts(run: Run, model: nn.Module, training: TrainingState, team: ProcessGroup) -> Path | None:
-    """Write the parts of a sharded model by all processes that hold them, and return their folder; None without."""
-    if not is_sharded(model):
-        return None
-    from regard.checkpoint.shards import write_shards  # torch.distributed.checkpoint takes a second to load
-
-    if team.is_main:
-        run.checkpoints.clear_parts()
-    team.wait()
-    folder = run.checkpoints.parts_folder
-    write_shards(folder / sharded(WEIGHTS), host_parts(model))
-    write_shards(folder / TRAINING, training.tensors)
-    team.wait()
-    return folder
 
 
 def describe_processes(trainer: Trainer, team: ProcessGroup, progress: Progress) -> None:

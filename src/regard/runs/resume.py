@@ -10,10 +10,13 @@ from regard.config.settings import flatten
 from regard.errors import ConfigError, RunError
 from regard.models.base.settings import ModelSettings
 from regard.models.families import family
+from regard.processes import is_main_process
 from regard.progress import Progress
 from regard.reporting.bars import as_progress
-from regard.runs.execute import Prepare, RunSpec, Start, execute
+from regard.runs.execute import RunSpec, Start, execute
+from regard.runs.reports.card import leave_card
 from regard.runs.run import Run
+from regard.runs.store.process import is_of_this_launch
 from regard.tasks.contract import find_task
 from regard.tasks.record import RECORD, RunRecord
 from regard.tasks.settings import RunSettings
@@ -27,6 +30,7 @@ MAY_CHANGE = (
     "train.save_every",
     "train.keep_best",
     "train.keep_last",
+    "train.async_save",
     "train.rollbacks",
     "train.micro_batch_tokens",
     "train.distributed",
@@ -42,12 +46,12 @@ def resume(
     *,
     force: bool = False,
     progress: Progress | bool | None = None,
-    prepare: Prepare | None = None,
+    data: object = None,
     began: float | None = None,
 ) -> Run:
     """Resume a run from its latest checkpoint, nothing replayed; only settings in MAY_CHANGE may change.
 
-    Data that changed is refused, except with `force`. `prepare` is for runs that share data; `began` as for `train`.
+    Data that changed is refused, except with `force`. `data` are for runs that share them; `began` as for `train`.
     """
     progress, run = as_progress(progress), Run(Path(path))
     record = run.record
@@ -60,6 +64,10 @@ def resume(
                 f"{name}: a resumed run cannot change this setting (only {', '.join(MAY_CHANGE)}*); start a new run."
             )
     done = record.steps or 0
+    if record.state == "finished" and is_of_this_launch(record.process):
+        if is_main_process():
+            leave_card(run, progress)  # whose last part a process that ended may not have written
+        return run
     if record.state == "finished" and settings.train.schedule == "wsd" and record.steps is not None:
         raise RunError(
             f"{path}: this run is finished at step {done:,}, its learning rate has fallen to 0; start a new run."
@@ -85,7 +93,7 @@ def resume(
                 )
                 break
     start: Start = "resume" if has_checkpoint else "again"
-    return execute(run, RunSpec(Resolved(settings, sources), start, force, prepare=prepare, began=began), progress)
+    return execute(run, RunSpec(Resolved(settings, sources), start, force, data=data, began=began), progress)
 
 
 def _resumed(run: Run, changes: Mapping[str, object]) -> RunSettings[ModelSettings]:

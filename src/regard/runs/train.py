@@ -10,7 +10,7 @@ from regard.checkpoint.atomic import write_text
 from regard.data.sources.lines import lines_hash
 from regard.data.sources.memory import memory_lines
 from regard.errors import DataError
-from regard.processes import is_main_process, is_restarted, launch_id
+from regard.processes import is_main_process, is_restarted
 from regard.progress import Progress
 from regard.reporting.bars import as_progress
 from regard.runs.execute import RunSpec, execute
@@ -18,6 +18,7 @@ from regard.runs.planning.recipes import Recipe, chosen_recipe, resolve_run
 from regard.runs.resume import resume
 from regard.runs.run import Run
 from regard.runs.store.folder import DATA, RunFolder, claim, missing_folders, removed_if_empty
+from regard.runs.store.process import is_of_this_launch
 from regard.tasks.contract import find_task
 from regard.tasks.record import RECORD
 
@@ -45,7 +46,7 @@ def train(
     began = time.monotonic() if began is None else began
     chosen, shown = chosen_recipe(recipe), as_progress(progress)
     path = Path(out) if out is not None else Path("runs") / chosen.name
-    if is_restarted() and _is_of_this_launch(Run(path)):
+    if is_restarted() and Run(path).exists and is_of_this_launch(Run(path).record.process):
         if is_main_process():
             shown.warn(f"{path}: torchrun has started all processes again, after one of them ended.")
         return resume(path, progress=shown)
@@ -62,11 +63,6 @@ def train(
     spec = RunSpec(resolved, "replace" if run.exists else "new", began=began)
     with removed_if_empty(missing_folders(path)), _written(files if is_main_process() else {}, run):
         return execute(run, spec, shown)
-
-
-def _is_of_this_launch(run: Run) -> bool:
-    """Return True for a run that the same processes began, before one of them died and torchrun restarted all."""
-    return run.exists and run.record.process.launch == launch_id() and run.state != "finished"
 
 
 def _pointed(recipe: Recipe, role: str, source: Mapping[str, Any]) -> Recipe:

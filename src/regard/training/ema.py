@@ -51,8 +51,3 @@ def fill(targets: dict[str, Tensor], values: dict[str, Tensor]) -> None:
     """Copy values into the target tensors of the same names, in place."""
     for name, target in targets.items():
         target.copy_(values[name])
-
-
-def copies(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return copies in host memory."""
-    return {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in tensors.items()}

@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import nn
 
+from regard.checkpoint.background import BackgroundWriter
 from regard.checkpoint.bundle import TrainingState
 from regard.progress import SILENT, Progress
 from regard.training.state import LoopState
@@ -35,3 +36,5 @@ class Hooks:
     scorings: float = SCORINGS
     """Time of the final scores, in validations, about."""
     progress: Progress = SILENT
+    writer: BackgroundWriter = field(default_factory=BackgroundWriter)
+    """Writes in the background what is saved: it is asked for failures at each update, and waited for at the end."""

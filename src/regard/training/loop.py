@@ -68,13 +68,14 @@ class Trainer(Recoverable):
         self._rewind()
         self._clock = time.perf_counter()
         self._line.begin(self.state.step)
-        length = None if settings.ends_itself else settings.steps
+        length, stops = None if settings.ends_itself else settings.steps, False
         with (
             closing(self),
             catching_interrupts() as self.received,
             self.hooks.progress.bar("train", length, self.state.step) as bar,
         ):
             while not ending.is_over(self.state):
+                self.hooks.writer.check()
                 self._update(self._next())
                 step = self.state.step
                 is_last = step == ending.last_step(self.state)
@@ -91,7 +92,10 @@ class Trainer(Recoverable):
                 else:
                     self._fall(validates)
                 if stops:
-                    return "interrupted"
+                    break
+            self.hooks.writer.wait()
+        if stops:
+            return "interrupted"
         return "finished" if self.state.step >= ending.last_step(self.state) else "no improvement"
 
     def _may_validate(self) -> bool:

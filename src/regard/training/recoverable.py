@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from torch import nn
 
+from regard.checkpoint.background import host_copies
 from regard.checkpoint.bundle import TrainingState
 from regard.nn.layers.low_rank import is_adapted
 from regard.objectives.loss import Objective
@@ -13,7 +14,7 @@ from regard.progress import Bar
 from regard.training.device.gradients import build_gradients
 from regard.training.device.machine import Machine
 from regard.training.divergence import Divergence, recover, restarted
-from regard.training.ema import Ema, copies, fill
+from regard.training.ema import Ema, fill
 from regard.training.ending import Ending, RunClock
 from regard.training.hooks import Hooks
 from regard.training.metrics_window import MetricsWindow
@@ -65,6 +66,7 @@ class Recoverable(ABC):
 
     def _save(self, value: float | None = None) -> None:
         """Save a checkpoint, and make it the state to roll back to."""
+        self.hooks.writer.wait()  # memory holds the copies of one checkpoint besides those to roll back to
         self.state.clock = round(self.ending.used, 3)
         self._last_good = self._snapshot()
         with self.average.applied():
@@ -109,8 +111,8 @@ class Recoverable(ABC):
         self.hooks.progress.warn(message)
 
     def _snapshot(self) -> Snapshot:
-        weights, average = copies(self.average.parameters), copies(self.average.values)
-        optimizer = copies(optimizer_tensors(self.model, self.optimizer))
+        weights, average = host_copies(self.average.parameters), host_copies(self.average.values)
+        optimizer = host_copies(optimizer_tensors(self.model, self.optimizer))
         window = self._window.plain(self.team)
         return Snapshot(weights, average, optimizer, self.state.plain(), window, is_adapted(self.model))
 

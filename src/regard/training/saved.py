@@ -7,11 +7,12 @@ from typing import Annotated
 from pydantic import Field
 from torch import Tensor
 
+from regard.checkpoint.background import host_copies
 from regard.checkpoint.bundle import TrainingState
 from regard.config.records import Count, Record, check_record
 from regard.errors import CheckpointError
 from regard.nn.layers.low_rank import PART
-from regard.training.ema import Ema, copies
+from regard.training.ema import Ema
 from regard.training.settings import TrainSettings
 from regard.training.snapshot import AVERAGE, OPTIMIZER, WEIGHTS, Snapshot
 
@@ -88,7 +89,7 @@ def saved_snapshot(training: TrainingState, average: Ema, settings: TrainSetting
     training = checked_state(training)
     has_weights = bool(average.values) or any(PART in name for name in average.parameters)
     check_tensors(training, average.parameters, settings, has_average=has_weights)
-    return Snapshot.of(training, copies(average.parameters))
+    return Snapshot.of(training, host_copies(average.parameters))
 
 
 def checked_state(training: TrainingState, schema: type[StateRecord] = WindowedRecord) -> TrainingState:

@@ -39,6 +39,8 @@ class LoopSettings(Settings):
     """Number of checkpoints kept for the best validations."""
     keep_last: int = Field(2, ge=1)
     """Number of newest checkpoints kept: one to resume from, one in case it is damaged, more to average."""
+    async_save: bool = True
+    """Write checkpoints in the background while training continues; they are copied to host memory first."""
     rollbacks: int = Field(3, ge=0)
     """Maximum rollbacks to the last good state, since the last improvement, after a loss diverged; also the maximum
     restarts of a model that learns nothing."""

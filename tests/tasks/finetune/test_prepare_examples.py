@@ -9,7 +9,7 @@ from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.tasks.classify.pipeline import Classifier
 from regard.tasks.classify.task import TASK
 from regard.tasks.declarations import Context, EvaluateOptions
-from regard.tasks.finetune.prepare import LM_WEIGHT, prepare_examples
+from regard.tasks.finetune.prepare import LM_WEIGHT
 from regard.training.device.machine import prepare_machine
 from tuning import BERT
 
@@ -23,7 +23,8 @@ def prepare(tmp_path):
         overrides = given | {"data.train.path": path} | {name.replace("__", "."): v for name, v in changes.items()}
         settings = resolve_run(find_recipe("classify"), overrides).settings
         context = Context(prepare_machine(settings.machine), Telling(), resumed)
-        return prepare_examples(TASK, settings, context)
+        data = TASK.load_data(settings, context)
+        return TASK.prepare(settings, data, TASK.build(settings, data, context), context)
 
     return call
 

@@ -12,7 +12,7 @@ from regard.progress import SILENT, Progress, duration
 from regard.runs.planning.autopilot import PlannedValue, planned_values
 from regard.tasks.contract import find_task
 from regard.tasks.data import Prepared
-from regard.tasks.declarations import Context
+from regard.tasks.init_from import run_context
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import prepare_machine
 from regard.training.settings import LoopSettings, TrainSettings
@@ -74,10 +74,12 @@ def _shown(value: object) -> str:
 def plan_run(
     run: RunSettings[ModelSettings] | Resolved[Any], progress: Progress = SILENT
 ) -> tuple[Plan, Prepared[Any]]:
-    """Read and encode the data, build the model, and count; no run is written (tokenized text is kept for it)."""
+    """Load the data, build the model, and count; no run is written (tokenized text is kept for it)."""
     settings: RunSettings[ModelSettings] = run.settings if isinstance(run, Resolved) else run
     machine, task = prepare_machine(settings.machine), find_task(settings.task)
-    prepared = task.prepare(settings, Context(machine, progress))
+    context = run_context(settings, machine, progress)
+    data = task.load_data(settings, context)
+    prepared = task.prepare(settings, data, task.build(settings, data, context), context)
     per_epoch = prepared.feed.updates_in(epoch=0)
     train = settings.train.planned(per_epoch)
     updates = None if isinstance(train, TrainSettings) and train.is_open else train.steps

@@ -4,7 +4,7 @@ import os
 import socket
 from typing import Any
 
-from regard.processes import launch_id, process_facts
+from regard.processes import is_restarted, launch_id, process_facts
 from regard.tasks.record import ProcessRecord
 
 
@@ -13,6 +13,17 @@ def this_process() -> dict[str, Any]:
     facts = process_facts(os.getpid())
     began = facts[1] if facts else None
     return {"pid": os.getpid(), "host": socket.gethostname(), "began": began, "launch": launch_id()}
+
+
+def is_of_this_launch(process: ProcessRecord) -> bool:
+    """Return True for a process that torchrun started before it started all again, this one among them.
+
+    Its id alone is not enough where torchrun was given none: an older launch has the same.
+    """
+    launcher = process_facts(os.getppid())
+    is_here = process.host == socket.gethostname() and process.began is not None and launcher is not None
+    is_older = is_here and launcher is not None and (process.began or 0) < launcher[1]
+    return is_restarted() and process.launch == launch_id() and not is_older
 
 
 def is_alive(process: ProcessRecord) -> bool | None:

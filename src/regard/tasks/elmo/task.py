@@ -105,11 +105,25 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
         yield Default("train.betas", [0.9, 0.99], "recurrent language models")
         yield from rules.dropout(plan, ("dropout",))
 
-    def prepare(self, settings: ElmoRunSettings[ModelSettings], context: Context) -> "Prepared[TextSplits]":
-        """Return the text as bytes, and the model."""
+    def load_data(self, settings: ElmoRunSettings[ModelSettings], context: Context) -> "TextSplits":
+        """Return the text as bytes."""
+        from regard.tasks.elmo.prepare import load_bytes
+
+        return load_bytes(settings, context)
+
+    def build(self, settings: ElmoRunSettings[ModelSettings], data: "TextSplits", context: Context) -> "Bundle":
+        """Return the ELMo to train."""
+        from regard.tasks.elmo.prepare import new_elmo_bundle
+
+        return context.resumed or new_elmo_bundle(settings, data.train, context)
+
+    def prepare(
+        self, settings: ElmoRunSettings[ModelSettings], data: "TextSplits", bundle: "Bundle", context: Context
+    ) -> "Prepared[TextSplits]":
+        """Return characters of words as updates, objective, validation, test sets and report."""
         from regard.tasks.elmo.prepare import prepare_elmo
 
-        return prepare_elmo(settings, context)
+        return prepare_elmo(settings, data, bundle, context.machine)
 
     def pipeline(self, bundle: "Bundle", options: LoadOptions) -> "ElmoEncoder":
         """Return an encoder of words in context."""
@@ -171,11 +185,6 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
         from regard.tasks.elmo.card import data_section
 
         return data_section(card)
-
-    def plan(self, prepared: "Prepared[TextSplits]") -> dict[str, Any]:
-        """Return how much text there is."""
-        assert isinstance(prepared.report, ElmoReport)
-        return prepared.report.plan
 
 
 TASK = ElmoTask()

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from typing_extensions import TypeIs
 
+from regard.checkpoint.background import host_copies
 from regard.nn.blocks import DecoderBlock, EncoderBlock
 from regard.training.parallel.replicate import LossModule
 
@@ -99,8 +100,9 @@ def host_parts(model: nn.Module) -> dict[str, Tensor]:
     for name, tensor in model.state_dict(keep_vars=True).items():
         if id(tensor) not in seen:
             seen.add(id(tensor))
-            tensors[name] = like(local(tensor.detach()).to("cpu", copy=True).contiguous(), tensor)
-    return tensors
+            tensors[name] = tensor
+    parts = host_copies({name: local(tensor.detach()) for name, tensor in tensors.items()})
+    return {name: like(part, tensors[name]) for name, part in parts.items()}
 
 
 def is_sharded(model: nn.Module) -> bool:

@@ -93,6 +93,7 @@ class VectorTrainer:
                 self.hooks.progress.bar("train", total, self._words(self.state.step)) as bar,
             ):
                 while self.state.step < settings.steps:
+                    self.hooks.writer.check()
                     state = self.state
                     epoch, index = divmod(state.step, per_epoch)
                     slices = self.feed.slices(index)
@@ -116,7 +117,9 @@ class VectorTrainer:
                     if stops or is_due or state.step == settings.steps:
                         self._save()
                     if stops and state.step < settings.steps:
+                        self.hooks.writer.wait()
                         return "interrupted"
+                self.hooks.writer.wait()
         finally:
             engine.close()
         if (recent := self.state.recent) and sum(recent) / len(recent) >= LEARNED * self._untrained:
