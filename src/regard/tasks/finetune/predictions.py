@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from regard.pipelines.head_scores import Encoded
 from regard.tasks.declarations import ScoreTable
 from regard.tasks.evaluation import Values
-from regard.tasks.finetune.records import HeadScores
+from regard.tasks.finetune.records import HeadScores, describe_mix
 
 if TYPE_CHECKING:
     from regard.tasks.card import CardInput
@@ -52,11 +52,6 @@ class ScoreName:
     metric: str
     label: str
     rule: str = ""
-
-
-def describe_mix(mix: Mapping[str, float]) -> str:
-    """Return the weight of each layer of an ELMo, and their common scale, as text."""
-    return ", ".join(f"{name} {value:.3f}" for name, value in mix.items())
 
 
 class HeadReports:
