@@ -137,7 +137,7 @@ def ours(job: Job, pipe: Connection) -> None:
     from regard.progress import Bar, Progress
     from regard.runs.planning.recipes import find_recipe, resolve_run
     from regard.tasks.contract import find_task
-    from regard.tasks.declarations import Context
+    from regard.tasks.init_from import run_context
     from regard.training.device.machine import prepare_machine
     from regard.training.hooks import Hooks
     from regard.training.loop import Trainer
@@ -173,7 +173,9 @@ def ours(job: Job, pipe: Connection) -> None:
         changes["data.valid"] = source | {"path": job.valid}
     settings = resolve_run(find_recipe("classify"), changes).settings
     machine = prepare_machine(settings.machine)
-    prepared = find_task("classify").prepare(settings, Context(machine))
+    task, context = find_task("classify"), run_context(settings, machine)
+    data = task.load_data(settings, context)
+    prepared = task.prepare(settings, data, task.build(settings, data, context), context)
     counted = settings.train.planned(prepared.feed.updates_in(0)).model_copy(update={"validate_every": 10**9})
     metrics: dict[str, float] = {}
 

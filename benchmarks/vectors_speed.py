@@ -17,7 +17,6 @@ import numpy as np
 
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.tasks.declarations import Context
-from regard.tasks.word_vectors.prepare import prepare_vectors
 from regard.tasks.word_vectors.task import TASK
 from regard.training.device.machine import prepare_machine, processor_name
 from regard.training.hooks import Hooks
@@ -92,7 +91,9 @@ def main() -> None:
     changes |= {"model.preset": options.preset, "machine.threads": options.threads, "machine.device": options.device}
     settings = resolve_run(find_recipe("vectors"), changes).settings
     machine = prepare_machine(settings.machine)
-    prepared = prepare_vectors(settings, Context(machine))
+    context = Context(machine)
+    words = TASK.load_data(settings, context)
+    prepared = TASK.prepare(settings, words, TASK.build(settings, words, context), context)
     sides = {name: SIDES[name](options, prepared, machine, settings) for name in options.sides}
     for learn in sides.values():
         learn(settings.train.words_per_update)  # compiled, and read from disk

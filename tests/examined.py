@@ -7,9 +7,9 @@ import pytest
 from regard import miniature
 from regard.data.sources.pair import Pair
 from regard.runs.planning.recipes import find_recipe, resolve_run
-from regard.studies.doctor.examine import trial_setup
-from regard.tasks.declarations import Context
-from regard.tasks.translate.prepare import load_data
+from regard.studies.race.disciplines import SharedData
+from regard.tasks.init_from import run_context
+from regard.tasks.translate.task import TASK
 from regard.training.device.machine import prepare_machine
 
 SMALL = {
@@ -57,7 +57,7 @@ def material(write):
 
     def material(sets, **changes):
         settings = resolve_run(find_recipe("translate"), write(sets, **changes)).settings
-        return load_data(settings, Context(prepare_machine(settings.machine)))
+        return TASK.load_data(settings, run_context(settings, prepare_machine(settings.machine)))
 
     return material
 
@@ -68,7 +68,7 @@ def setup(write):
 
     def setup(sets, **changes):
         settings = resolve_run(find_recipe("translate"), write(sets, **changes)).settings
-        return trial_setup(settings, prepare_machine(settings.machine))
+        return SharedData(settings).trial_setup(settings)
 
     return setup
 

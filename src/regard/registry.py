@@ -110,7 +110,7 @@ TASKS = Registry(
         "answer": "regard.tasks.answer.task:TASK",
         "choose": "regard.tasks.choose.task:TASK",
     },
-    ("name", "wording", "files", "metrics", "operations", "settings", "prepare", "pipeline", "eval_sets", "evaluate"),
+    ("name", "wording", "files", "metrics", "operations", "settings", "load_data", "build", "prepare", "pipeline"),
 )
 """Tasks: what `regard train` takes by name."""
 

@@ -3,6 +3,7 @@
 import json
 import signal
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +18,9 @@ from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.reports.card import _head
 from regard.runs.resume import resume
 from regard.runs.run import Run
+from regard.tasks.contract import find_task
+from regard.tasks.init_from import run_context
+from regard.training.device.machine import prepare_machine
 from regard.version import __version__
 
 
@@ -55,12 +59,24 @@ def test_a_run_stopped_at_a_step_is_resumed_from_there(spec, tmp_path):
     assert execute(run, replace(spec, start="resume")).record.steps == 4
 
 
-def test_data_is_prepared_by_the_function_given(spec, tmp_path):
-    def prepare(settings, context):
-        raise DataError("prepared elsewhere")
+def test_data_that_several_runs_share_is_not_loaded_again(spec, tmp_path, monkeypatch):
+    settings, task = spec.resolved.settings, find_task("classify")
+    machine = prepare_machine(settings.machine)
+    alone = execute(Run(tmp_path / "alone"), spec)
+    data = task.load_data(settings, run_context(settings, machine))
+    monkeypatch.setattr(type(task), "load_data", None)  # must not be called
+    shared = execute(Run(tmp_path / "shared"), replace(spec, data=data))
+    assert shared.record.report == alone.record.report
+    weights = [(run.latest / "model.safetensors").read_bytes() for run in (alone, shared)]
+    assert weights[0] == weights[1]
 
-    with pytest.raises(DataError, match="prepared elsewhere"):
-        execute(Run(tmp_path / "run"), replace(spec, prepare=prepare))
+
+def test_data_is_refused_before_a_model_is_built(spec, tmp_path, monkeypatch):
+    monkeypatch.setattr(type(find_task("classify")), "build", None)  # must not be called
+    source = Path(spec.resolved.settings.data.train.path)
+    source.write_text("text,label\n,pos\n")
+    with pytest.raises(DataError, match=f"{source.name}: no example has"):
+        execute(Run(tmp_path / "run"), spec)
     assert not (tmp_path / "run").exists()
 
 

@@ -31,8 +31,8 @@ def settings(monkeypatch):
     return SimpleNamespace(task="stub", init_from=None, preflight=True)
 
 
-def prepared(**findings):
-    return SimpleNamespace(data={"all": [], "quick": []} | findings)
+def checked(**findings):
+    return {"all": [], "quick": []} | findings
 
 
 def finding(severity: str, name: str = "few", **parts) -> Finding:
@@ -40,13 +40,13 @@ def finding(severity: str, name: str = "few", **parts) -> Finding:
 
 
 def test_all_checks_or_their_quick_part_are_run(settings):
-    data = prepared(all=[finding("note"), finding("ok")], quick=[finding("ok")])
+    data = checked(all=[finding("note"), finding("ok")], quick=[finding("ok")])
     assert [each.severity for each in run_checks(settings, data)] == ["note", "ok"]
     assert [each.severity for each in run_checks(settings, data, is_quick=True)] == ["ok"]
 
 
 def test_a_pretrained_model_s_tokenizer_and_size_are_not_reported(settings):
-    data = prepared(all=[finding("warning", "vocabulary"), finding("warning", "few")])
+    data = checked(all=[finding("warning", "vocabulary"), finding("warning", "few")])
     assert len(run_checks(settings, data)) == 2
     settings.init_from = "runs/bert"
     assert [each.name for each in run_checks(settings, data)] == ["few"]
@@ -55,7 +55,7 @@ def test_a_pretrained_model_s_tokenizer_and_size_are_not_reported(settings):
 def test_warnings_and_problems_are_reported_with_their_remedies(settings):
     recorder = Recorder()
     quick = [finding("ok"), finding("note"), finding("warning"), finding("problem", remedy="add text")]
-    preflight(settings, prepared(quick=quick), recorder)
+    preflight(settings, checked(quick=quick), recorder)
     assert recorder.warnings == ["text: A warning.", "problem in text: A problem. Remedy: add text."]
     assert recorder.messages == [
         "More about this, with examples: regard doctor; preflight=false leaves these checks out."
@@ -64,12 +64,12 @@ def test_warnings_and_problems_are_reported_with_their_remedies(settings):
 
 def test_nothing_is_reported_when_all_is_well(settings):
     recorder = Recorder()
-    preflight(settings, prepared(quick=[finding("note")]), recorder)
+    preflight(settings, checked(quick=[finding("note")]), recorder)
     assert recorder.warnings == recorder.messages == []
 
 
 def test_nothing_is_checked_when_nobody_listens_or_it_is_switched_off(settings):
-    preflight(settings, SimpleNamespace(data=None), SILENT)
+    preflight(settings, None, SILENT)
     settings.preflight, recorder = False, Recorder()
-    preflight(settings, SimpleNamespace(data=None), recorder)
+    preflight(settings, None, recorder)
     assert recorder.warnings == recorder.messages == []

@@ -16,12 +16,10 @@ from regard.progress import Progress
 from regard.runs.planning.recipes import find_recipe, resolve_run, shipped
 from regard.runs.run import Run
 from regard.runs.scores.evaluate import evaluate_sets
-from regard.tasks.declarations import Context
+from regard.studies.race.disciplines import SharedData
 from regard.tasks.load import load
 from regard.tasks.translate import losses
 from regard.tasks.translate.evaluate import encode_pairs
-from regard.tasks.translate.prepare import prepare_translation
-from regard.training.device.machine import prepare_machine
 from spelling import trained_bytes
 
 SMALL = {
@@ -154,8 +152,8 @@ def test_one_side_alone_may_be_split_anew():
         "text.target_dropout": 0.0,
     }
     settings = resolve_run(find_recipe("translate-miniature"), changes).settings
-    prepared = prepare_translation(settings, Context(prepare_machine(settings.machine)))
-    first, second = (prepared.feed.corpus(epoch) for epoch in (0, 1))
+    feed = SharedData(settings).trial_setup(settings).prepared.feed
+    first, second = (feed.corpus(epoch) for epoch in (0, 1))
     assert not np.array_equal(first.source.ids, second.source.ids)
     assert np.array_equal(first.target.ids, second.target.ids)
 

@@ -29,7 +29,8 @@ class Summarize(Task):
     def settings(self, model):
         raise NotImplementedError
 
-    defaults = prepare = pipeline = eval_sets = evaluate = statistics = set_hashes = describe = settings
+    defaults = load_data = build = prepare = pipeline = settings
+    eval_sets = evaluate = statistics = set_hashes = describe = settings
 
 
 TASK = Summarize()

@@ -8,14 +8,26 @@ from torch.testing import assert_close
 
 import regard
 from encoder_folders import bert_tokenizer, small_encoder_bundle
+from generators import tokenizer_of
 from language_folders import their_folder
 from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.errors import CheckpointError, ConfigError
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.resume import resume
 from regard.runs.verify import verify_resume
-from regard.tasks.declarations import InitFrom
-from regard.tasks.init_from import body_weights, default_length, init_layer, is_word_file, pretrained_settings
+from regard.tasks.declarations import Context, InitFrom
+from regard.tasks.init_from import (
+    body_weights,
+    check_tokenizers,
+    init_layer,
+    is_tuned,
+    is_word_file,
+    prefer_tokens,
+    pretrained_settings,
+    run_context,
+)
+from regard.training.device.machine import prepare_machine
+from regard.training.settings import MachineSettings
 
 SMALL = {"model.width": 16, "model.heads": 2, "model.feed_forward_width": 32}
 LAYERS = {"language-miniature": {"model.layers": 1}, "translate-miniature": {"model.encoder_layers": 1}}
@@ -158,24 +170,28 @@ def test_a_model_named_on_the_command_line_replaces_that_of_the_recipe(encoder):
     )
 
 
-@pytest.mark.parametrize(
-    ("given", "implied"),
-    [
-        ({}, {"steps": 10**7, "epochs": 3}),
-        ({"epochs": 5}, {"steps": 10**7}),
-        ({"steps": 40}, {}),
-    ],
-)
-def test_fine_tuning_has_three_epochs_unless_a_length_is_given(given, implied):
-    assert default_length("task", True, {}, {"train": given}).values == ({"train": implied} if implied else {})
-    assert default_length("task", True, {"train": dict(given)}, {}).values == ({"train": implied} if implied else {})
-    assert default_length("task", False, {}, {}).values["train"]["epochs"] == 10
-
-
 def test_tokens_per_update_replace_the_recipe_s_examples():
     values = {"train": {"examples_per_update": 16}}
-    default_length("task", True, values, {"train": {"tokens_per_update": 500}})
+    prefer_tokens(values, {"train": {"tokens_per_update": 500, "examples_per_update": 4}})
+    assert values["train"] == {"examples_per_update": 16}
+    prefer_tokens(values, {"train": {"tokens_per_update": 500}})
     assert values["train"] == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "init_from", "freeze_body", "expected"),
+    [
+        ("bert", "runs/a", None, True),
+        ("gpt", "runs/a", False, True),
+        ("bert", "runs/a", True, False),
+        ("bert", None, None, False),
+        ("elmo", "runs/a", None, False),
+        ("words", "vectors.txt", None, False),
+    ],
+)
+def test_weights_of_language_models_are_tuned_and_features_are_not(kind, init_from, freeze_body, expected):
+    model = SimpleNamespace(family=kind)
+    assert is_tuned(SimpleNamespace(model=model, init_from=init_from, freeze_body=freeze_body)) == expected
 
 
 def test_the_body_of_a_model_with_a_head_has_the_names_of_the_body():
@@ -193,3 +209,28 @@ def test_a_table_of_examples_is_no_model(tmp_path):
     with pytest.raises(ConfigError, match="a.csv is a table of examples, not a model; name a run"):
         is_word_file(str(tmp_path / "a.csv"))
     assert not is_word_file("nowhere")
+
+
+def test_only_a_new_run_reads_the_pretrained_model(tmp_path):
+    write_bundle(tmp_path / "bert", bert := small_encoder_bundle(bert_tokenizer()))
+    machine = prepare_machine(MachineSettings(device="cpu"))
+    settings = SimpleNamespace(task="classify", init_from=str(tmp_path / "bert"))
+    context = run_context(settings, machine)
+    assert context.known is context.pretrained and context.pretrained.settings == bert.settings
+    assert run_context(settings, machine, resumed=bert).known is bert
+    words = tmp_path / "words.vec"
+    words.write_text("a 1 2\nb 3 4\n")
+    for task, origin in (("classify", words), ("vectors", words), ("classify", None)):
+        settings = SimpleNamespace(task=task, init_from=origin and str(origin))
+        assert run_context(settings, machine).known is None
+
+
+def test_a_pretrained_model_with_other_tokenizers_cannot_share_data():
+    own = tokenizer_of(size=300)
+    context = Context(None, pretrained=SimpleNamespace(tokenizers={"tokenizer": own}))
+    check_tokenizers({"tokenizer": own}, context, "runs/a")
+    check_tokenizers({"tokenizer": None}, Context(None), None)
+    sentence = "^init_from: runs/a has another tokenizer than the data was tokenized with, so it cannot share"
+    for others in ({"tokenizer": tokenizer_of(size=290)}, {"source": own, "target": own}):
+        with pytest.raises(ConfigError, match=sentence):
+            check_tokenizers(others, context, "runs/a")

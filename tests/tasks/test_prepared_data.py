@@ -1,10 +1,12 @@
 """Prepared data: names of sets in messages, and the tokenizers of a translator."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from regard.data.sources.pair import Pair
+from regard.models.base.settings import Vocabularies
 from regard.tasks.data import RawPairs, TextTaskData, scorings, translation_tokenizers
 
 A, B, C = (Pair(letter, letter.upper()) for letter in "abc")
@@ -31,8 +33,11 @@ def test_a_validation_set_held_out_of_training_is_not_among_the_raw_sets():
 
 def test_the_held_out_texts_are_the_validation_and_test_sets():
     corpora = SimpleNamespace(valid="v", test={"t": "w"})
-    data = TextTaskData(None, corpora, SimpleNamespace(tokenizers={"tokenizer": "x"}), 8, 3)
-    assert data.held_out == {"validation set": "v", "test set t": "w"} and data.tokenizer == "x"
+    data = TextTaskData(None, corpora, SimpleNamespace(size=7), Path("corpora"))
+    assert data.held_out == {"validation set": "v", "test set t": "w"} and data.tests == {"t": "w"}
+    assert data.vocabularies == Vocabularies(7, 7, is_shared=True)
+    corpora.test.clear()
+    assert data.tests == {"valid": "v"}
 
 
 def test_final_scores_of_many_rows_take_as_many_validations():

@@ -60,6 +60,14 @@ def build_model(settings: ModelSettings, vocabularies: Vocabularies, head: HeadS
     return body if head is None else ModelWithHead(body, head, is_encoder=chosen.kind in BIDIRECTIONAL_KINDS)
 
 
+def position_limit(settings: ModelSettings, vocabularies: Vocabularies) -> int | None:
+    """Return the maximum number of positions of a model, without allocating it; None: any number."""
+    import torch
+
+    with torch.device("meta"):
+        return cast(int | None, build_model(settings, vocabularies).max_positions)
+
+
 def count_parameters(settings: ModelSettings, vocabularies: Vocabularies, head: HeadSettings | None = None) -> int:
     """Return the number of parameters without allocating them; shared ones count once."""
     import torch

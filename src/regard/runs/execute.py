@@ -17,7 +17,7 @@ from regard.errors import RegardError, RunError, RunInterrupted
 from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.registry import packages_of
-from regard.runs.preflight import preflight
+from regard.runs.preflight import prepare_run, untrained
 from regard.runs.processes import (
     check_alike,
     check_launch,
@@ -33,7 +33,7 @@ from regard.runs.store.folder import abandon, clear_leftovers, missing_folders
 from regard.runs.store.process import this_process
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.data import Prepared
-from regard.tasks.declarations import Context
+from regard.tasks.init_from import run_context
 from regard.tasks.load import load
 from regard.tasks.record import MachineRecord, RunRecord
 from regard.tasks.settings import RunSettings
@@ -52,9 +52,6 @@ Start = Literal["new", "replace", "again", "resume"]
 """new: in an unused folder; replace: instead of an old run, which stays until the data is ready; again: the same run
 from step 0; resume: from its latest checkpoint."""
 
-Prepare = Callable[[RunSettings[Any], Context], Prepared[Any]]
-"""From settings to what the loop needs: a task's own, or one that shares data between runs."""
-
 
 @dataclass(frozen=True)
 class RunSpec:
@@ -70,8 +67,8 @@ class RunSpec:
     """A step to stop at as if interrupted."""
     began: float | None = None
     """The time.monotonic() from which a time limit counts (default: when the run is executed)."""
-    prepare: Prepare | None = None
-    """Prepares the data in place of the task, for runs that share it."""
+    data: object = None
+    """Data that is loaded and checked already, for runs that share it."""
 
     @property
     def begins(self) -> dict[str, Any]:
@@ -102,12 +99,9 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
         check_launch(run, settings, team)
         checkpoint = newest_checkpoint(run, team) if job.start == "resume" else None
         resumed = read_bundle(checkpoint[0], machine.device) if checkpoint else None
-        prepare = job.prepare or task.prepare
-        prepared = prepare(settings, Context(machine, progress, resumed))
+        prepared = prepare_run(settings, run_context(settings, machine, progress, resumed), job.data)
         if settings.languages and resumed is None:
             prepared.bundle.facts.update(languages=list(settings.languages))
-        if resumed is None and job.prepare is None:
-            preflight(settings, prepared, progress)
         check_alike(prepared.report.hash, team)
         counted = settings.train
         if counted.depends_on_data:
@@ -117,7 +111,7 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
             prepared,
             counted,
             machine,
-            _hooks(run, prepared, counted, team, progress, lambda: prepare(settings, Context(machine)).bundle.model),
+            _hooks(run, prepared, counted, team, progress, lambda: untrained(settings, prepared, machine)),
             seed=settings.seed,
             width=prepared.width,
             team=team,

@@ -13,7 +13,7 @@ from regard.models.families import family
 from regard.processes import is_main_process
 from regard.progress import Progress
 from regard.reporting.bars import as_progress
-from regard.runs.execute import Prepare, RunSpec, Start, execute
+from regard.runs.execute import RunSpec, Start, execute
 from regard.runs.reports.card import leave_card
 from regard.runs.run import Run
 from regard.runs.store.process import is_of_this_launch
@@ -46,12 +46,12 @@ def resume(
     *,
     force: bool = False,
     progress: Progress | bool | None = None,
-    prepare: Prepare | None = None,
+    data: object = None,
     began: float | None = None,
 ) -> Run:
     """Resume a run from its latest checkpoint, nothing replayed; only settings in MAY_CHANGE may change.
 
-    Data that changed is refused, except with `force`. `prepare` is for runs that share data; `began` as for `train`.
+    Data that changed is refused, except with `force`. `data` are for runs that share them; `began` as for `train`.
     """
     progress, run = as_progress(progress), Run(Path(path))
     record = run.record
@@ -93,7 +93,7 @@ def resume(
                 )
                 break
     start: Start = "resume" if has_checkpoint else "again"
-    return execute(run, RunSpec(Resolved(settings, sources), start, force, prepare=prepare, began=began), progress)
+    return execute(run, RunSpec(Resolved(settings, sources), start, force, data=data, began=began), progress)
 
 
 def _resumed(run: Run, changes: Mapping[str, object]) -> RunSettings[ModelSettings]:

@@ -42,7 +42,7 @@ P = TypeVar("P")
 
 
 class Task(ABC, Generic[S, D, P]):
-    """A kind of run: S are its settings, D its prepared data, P its pipeline."""
+    """A kind of run: S are its settings, D its data, P its pipeline."""
 
     name: ClassVar[str]
     wording: ClassVar[Wording]
@@ -123,12 +123,19 @@ class Task(ABC, Generic[S, D, P]):
         return ()
 
     @abstractmethod
-    def prepare(self, settings: S, context: Context) -> "Prepared[D]":
-        """Read, clean, split and tokenize the data, build or load the model, and return the prepared run."""
+    def load_data(self, settings: S, context: Context) -> D:
+        """Read, clean and split the data, and tokenize what does not depend on the model; no model is built.
 
-    def prepare_from(self, settings: S, data: D, context: Context) -> "Prepared[D]":
-        """Prepare a run on the data, and with the tokenizers, that another run was prepared with (races)."""
-        return self.prepare(settings, replace(context, progress=SILENT))
+        Several runs may share the data (races): then it was loaded with the settings of one of them.
+        """
+
+    @abstractmethod
+    def build(self, settings: S, data: D, context: Context) -> "Bundle":
+        """Return the model to train: the resumed one, or a new one, with the weights of a pretrained one if any."""
+
+    @abstractmethod
+    def prepare(self, settings: S, data: D, bundle: "Bundle", context: Context) -> "Prepared[D]":
+        """Return what the training loop needs: feed, objective, validation, test sets, and the report on the data."""
 
     def train_tokens(self, prepared: "Prepared[D]") -> int:
         """Return the number of training tokens per epoch."""
@@ -236,7 +243,7 @@ class Task(ABC, Generic[S, D, P]):
 
     def plan(self, prepared: "Prepared[D]") -> dict[str, Any]:
         """Return the data sizes of a dry run."""
-        return {}
+        return prepared.report.plan
 
     def shared_limit(self, members: Sequence[S]) -> dict[str, int]:
         """Return the settings with which all members of a race train on the same sequences."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from regard.checkpoint.bundle import Bundle
@@ -11,7 +12,7 @@ from regard.data.corpus.splits import TextSplits
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.feeds.feed import Feed
 from regard.data.sources.pair import Pair
-from regard.models.base.settings import ModelSettings
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.objectives.loss import Objective
 from regard.tasks.record import DataReport
 from regard.tasks.text.settings import TextRunSettings
@@ -99,7 +100,7 @@ class RawPairs:
 
 @dataclass(frozen=True)
 class TranslationData:
-    """The sentence pairs of a run, cleaned and encoded, with its model."""
+    """Sentence pairs, cleaned and encoded."""
 
     settings: PairRunSettings[ModelSettings]
     raw: RawPairs
@@ -108,7 +109,8 @@ class TranslationData:
     encoded: EncodedPairs
     """The training pairs as ids."""
     valid_encoded: EncodedPairs
-    bundle: Bundle
+    roles: dict[str, Tokenizer]
+    """The tokenizers by role: `tokenizer`, or `source` and `target`."""
     reports: dict[str, CleaningReport]
     """Numbers of pairs that cleaning read, kept and dropped, for `train` and `valid`."""
     max_tokens: int
@@ -117,25 +119,39 @@ class TranslationData:
     @property
     def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
         """The tokenizers of the source and of the target, which may be the same."""
-        return translation_tokenizers(self.bundle.tokenizers)
+        return translation_tokenizers(self.roles)
+
+    @property
+    def vocabularies(self) -> Vocabularies:
+        """The sizes of the embedding matrices of a new model."""
+        source, target = self.tokenizers
+        return Vocabularies(source.size, target.size, source is target)
 
 
 @dataclass(frozen=True)
 class TextTaskData:
-    """Running text, tokenized, with the model that is trained on it."""
+    """Running text, tokenized."""
 
     settings: TextRunSettings[ModelSettings]
     corpora: TextSplits
-    bundle: Bundle
-    window: int
-    """Tokens of a training sequence."""
-    per_epoch: int
-    """Updates of an epoch."""
+    tokenizer: Tokenizer
+    folder: Path
+    """The folder of the tokenized text."""
 
     @property
-    def tokenizer(self) -> Tokenizer:
-        """The one tokenizer of all text."""
-        return self.bundle.tokenizers["tokenizer"]
+    def vocabularies(self) -> Vocabularies:
+        """The sizes of the embedding matrices of a new model."""
+        return Vocabularies(self.tokenizer.size, self.tokenizer.size, is_shared=True)
+
+    @property
+    def tests(self) -> Mapping[str, Corpus]:
+        """The texts that are evaluated after training: the test sets, or the validation set where there is none."""
+        return self.corpora.test or {"valid": self.corpora.valid}
+
+    @property
+    def validated(self) -> int:
+        """The number of tokens of a validation."""
+        return min(len(self.corpora.valid), self.settings.validation.tokens)
 
     @property
     def held_out(self) -> dict[str, Corpus]:

@@ -156,12 +156,19 @@ class InitFrom:
 
 @dataclass(frozen=True)
 class Context:
-    """The circumstances of preparing data: machine, progress, and the checkpoint of a resumed run."""
+    """The circumstances of preparing a run: machine, progress, and the model it begins with, if any."""
 
     machine: "Machine"
     progress: Progress = SILENT
     resumed: "Bundle | None" = None
     """The checkpoint that a run is resumed from."""
+    pretrained: "Bundle | None" = None
+    """The pretrained model of a new run, on the CPU; word vectors are read by the tasks that take them."""
+
+    @property
+    def known(self) -> "Bundle | None":
+        """The model whose tokenizers the data is tokenized with; None: new ones are trained."""
+        return self.resumed or self.pretrained
 
 
 class EvaluateOptions(Settings):

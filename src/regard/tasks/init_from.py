@@ -15,12 +15,17 @@ from regard.config.resolve import Layer
 from regard.errors import ConfigError
 from regard.interop.huggingface.read import read as read_hugging_face
 from regard.models.base.family import KINDS
+from regard.models.base.settings import ModelSettings
 from regard.models.families import family
 from regard.models.heads import load_matching_weights
 from regard.pipelines.word_vectors import load_word_vectors, names_word_vectors
-from regard.tasks.declarations import InitFrom
+from regard.progress import SILENT, Progress
+from regard.tasks.contract import find_task
+from regard.tasks.declarations import Context, InitFrom
 from regard.tasks.embedding_init import SAMPLE_ROWS
-from regard.tasks.settings import FEATURE_RATE
+from regard.tasks.settings import FEATURE_RATE, FINE_TUNING_RATES, RunSettings
+from regard.text.tokenizer import Tokenizer
+from regard.training.device.machine import Machine
 
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".conll")
 BODY = "body."
@@ -29,10 +34,6 @@ BODY = "body."
 REFERENCE_WIDTH = 768
 LORA = 10
 """Factor on these rates for low-rank updates, which move weights less."""
-EPOCHS, EPOCHS_FROM_SCRATCH = 3, 10
-"""Default epochs of fine-tuning (both papers), and of training from scratch."""
-NO_BOUND = 10**7
-"""Maximum number of updates where epochs decide."""
 
 
 def is_word_file(init_from: str) -> bool:
@@ -52,9 +53,33 @@ def read_pretrained(init_from: str) -> Bundle:
     return read_bundle(find_checkpoint(Path(init_from)))
 
 
-def pretrained_bundle(init_from: str | None, resumed: Bundle | None) -> Bundle | None:
-    """Return the pretrained model of a new run; None without one, and for a resumed run."""
-    return None if init_from is None or resumed else read_pretrained(init_from)
+def run_context(
+    settings: RunSettings[ModelSettings],
+    machine: Machine,
+    progress: Progress = SILENT,
+    resumed: Bundle | None = None,
+) -> Context:
+    """Return the context of preparing a run; the pretrained model of a new one is read."""
+    init_from, rules = settings.init_from, find_task(settings.task).init_from
+    if init_from is None or rules is None or resumed is not None or is_word_file(init_from):
+        return Context(machine, progress, resumed)
+    return Context(machine, progress, pretrained=read_pretrained(init_from))
+
+
+def check_tokenizers(tokenizers: Mapping[str, Tokenizer], context: Context, init_from: str | None) -> None:
+    """Refuse a pretrained model with other tokenizers than the data was tokenized with (for another run)."""
+    if context.pretrained is None:
+        return
+    own = context.pretrained.tokenizers
+    if any(name not in own or not _are_equal(own[name], each) for name, each in tokenizers.items()):
+        raise ConfigError(
+            f"init_from: {init_from} has another tokenizer than the data was tokenized with, so it cannot share the "
+            f"data with other models; name a model with the same tokenizer."
+        )
+
+
+def _are_equal(one: Tokenizer, other: Tokenizer) -> bool:
+    return one is other or one.to_json() == other.to_json()
 
 
 def body_weights(pretrained: Bundle) -> dict[str, Tensor]:
@@ -139,18 +164,18 @@ def init_layer(task: str, rules: InitFrom, values: dict[str, Any], changes: Mapp
     return Layer(f"pretrained model {init_from}", {"model": pretrained, "train": {"learning_rate": rate}})
 
 
-def default_length(origin: str, is_tuned: bool, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer:
-    """Return the weakest layer of a fine-tuning run: the default number of epochs, if nothing else ends it.
-
-    A user's tokens_per_update replaces the recipe's examples_per_update.
-    """
+def prefer_tokens(values: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Let a user's tokens_per_update replace a recipe's examples_per_update."""
     recipe, given = _table(values, "train"), _table(changes, "train")
     if "tokens_per_update" in given and "examples_per_update" not in given:
         recipe.pop("examples_per_update", None)
-    if {"steps", "epochs", "minutes"} & {*recipe, *given}:
-        return Layer(origin, {} if "steps" in {*recipe, *given} else {"train": {"steps": NO_BOUND}})
-    epochs = EPOCHS if is_tuned else EPOCHS_FROM_SCRATCH
-    return Layer(origin, {"train": {"steps": NO_BOUND, "epochs": epochs}})
+
+
+def is_tuned(settings: RunSettings[ModelSettings]) -> bool:
+    """Return True if a pretrained model is trained on, and not layers above features or word vectors."""
+    if settings.init_from is None or getattr(settings, "freeze_body", None):
+        return False
+    return FINE_TUNING_RATES[family(settings.model.family).kind] != FEATURE_RATE
 
 
 def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -48,6 +48,11 @@ class DataReport(Record):
     init_from: OriginRecord | None = None
     extra_vectors: ExtraVectorsRecord | None = None
 
+    @property
+    def plan(self) -> dict[str, Any]:
+        """The sizes that a dry run prints."""
+        return {}
+
 
 class ScoreRecord(Record):
     """One score, and how it was computed."""

@@ -95,7 +95,8 @@ def test_two_epochs_are_as_many_steps_as_their_tokens(raced, tmp_path, monkeypat
     lineup, _ = raced
     monkeypatch.setattr("regard.studies.race.race._Session.run", lambda self: None)
     (member, *_) = enter(lineup)
-    tokens = SharedData(member.settings).tokens
+    shared = SharedData(member.settings)
+    tokens = shared.task.train_tokens(shared.trial_setup(member.settings).prepared)
     plans = [
         race(lineup, budget, out=tmp_path / budget).record.plan for budget in ("2 epochs", f"{2 * tokens} tokens")
     ]

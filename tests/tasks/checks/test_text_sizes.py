@@ -3,29 +3,38 @@
 from types import SimpleNamespace
 
 import pytest
-import torch
 
 from regard.data.settings.text import TextData, TextSource
-from regard.tasks.checks.text_sizes import FEW_TOKENS, text_size_findings
+from regard.tasks.checks import text_sizes
+from regard.tasks.checks.text_sizes import FEW_TOKENS
 from regard.text.settings import CorpusTextSettings
 from regard.training.settings import TrainSettings
 
 
-def data(tokens=200_000, valid=20_000, window=32, weights=1000, size=8000, validated=10**9, has_valid=True):
+@pytest.fixture(autouse=True)
+def parameters(monkeypatch):
+    """The settings of a model are its number of parameters."""
+    monkeypatch.setattr(text_sizes, "count_parameters", lambda settings, vocabularies: settings)
+
+
+def text_size_findings(data, window=32):
+    return text_sizes.text_size_findings(data, window, per_epoch=100)
+
+
+def data(tokens=200_000, valid=20_000, weights=1000, size=8000, validated=10**9, has_valid=True):
     """Everything the check looks at; a corpus is anything with a length."""
     train_source, valid_source = (TextSource(paths=[name]) for name in ("a.txt", "b.txt"))
     return SimpleNamespace(
         corpora=SimpleNamespace(train=range(tokens), valid=range(valid)),
         settings=SimpleNamespace(
+            model=weights,
             text=CorpusTextSettings(size=8000),
             train=TrainSettings(steps=400, warmup=10, validate_every=100),
-            validation=SimpleNamespace(tokens=validated),
             data=TextData(train=train_source, valid=valid_source if has_valid else None),
         ),
-        bundle=SimpleNamespace(model=torch.nn.Linear(weights, 1, bias=False)),
         tokenizer=SimpleNamespace(size=size),
-        window=window,
-        per_epoch=100,
+        vocabularies=None,
+        validated=min(valid, validated),
     )
 
 
@@ -44,7 +53,7 @@ def test_enough_of_everything_is_sound():
     ("tokens", "window", "severity"), [(FEW_TOKENS, 32, None), (FEW_TOKENS - 1, 32, "note"), (30, 30, "warning")]
 )
 def test_little_text_is_a_note_and_less_than_a_window_a_warning(tokens, window, severity):
-    finding = by_name(text_size_findings(data(tokens=tokens, window=window))).get("few-tokens")
+    finding = by_name(text_size_findings(data(tokens=tokens), window)).get("few-tokens")
     assert (finding.severity if finding else None) == severity
 
 

@@ -10,8 +10,9 @@ from regard.data.settings.text import TextSource
 from regard.errors import ConfigError, DataError
 from regard.models.base.settings import ModelSettings
 from regard.models.elmo.model import ElmoSettings
-from regard.progress import SILENT, Progress
+from regard.progress import Progress
 from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.tasks.declarations import Context
 from regard.tasks.elmo.card import data_section
 from regard.tasks.elmo.evaluate import CharText, bidirectional_losses
 from regard.tasks.elmo.pipeline import DEFAULT_LENGTH, ElmoEncoder
@@ -73,21 +74,21 @@ def test_a_pretrained_model_brings_its_vocabulary():
 
 def test_the_output_vocabulary_has_the_most_frequent_words(corpus):
     text = corpus("the dog saw the cat and the dog ran away\n")
-    bundle = new_elmo_bundle(run_settings(), text, scoring_machine(CPU), SILENT)
+    bundle = new_elmo_bundle(run_settings(), text, Context(scoring_machine(CPU)))
     words = bundle.tokenizers["words"]
     assert ElmoFacts.read(bundle).words == 2 and {"the", "dog"} <= set(words.vocabulary.values())
     assert bundle.vocabularies.target == words.size
     with pytest.raises(DataError, match="no word occurs 9 times, so the output vocabulary is empty; add text"):
-        new_elmo_bundle(run_settings(text={"min_frequency": 9}), text, scoring_machine(CPU), SILENT)
+        new_elmo_bundle(run_settings(text={"min_frequency": 9}), text, Context(scoring_machine(CPU)))
 
 
 def test_many_words_out_of_vocabulary_are_a_warning(corpus):
     text = corpus("the dog the dog saw every other animal here\n")
     progress = Warnings()
-    new_elmo_bundle(run_settings(), text, scoring_machine(CPU), progress)
+    new_elmo_bundle(run_settings(), text, Context(scoring_machine(CPU), progress))
     (warning,) = progress.warnings
     assert "of the words are out of the output vocabulary" in warning and "raise text.words (50,000)" in warning
-    new_elmo_bundle(run_settings(preflight=False), text, scoring_machine(CPU), silent := Warnings())
+    new_elmo_bundle(run_settings(preflight=False), text, Context(scoring_machine(CPU), silent := Warnings()))
     assert silent.warnings == []
 
 

@@ -4,12 +4,12 @@ import pytest
 from pydantic import ValidationError
 
 from generators import language_bundle, settings_of, tokenizer_of
-from language import small_language_model
 from regard.decoding.settings import TextDecoding
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
+from regard.models.families import position_limit
 from regard.runs.planning.recipes import find_recipe, resolve_run
-from regard.tasks.declarations import EvaluateOptions
+from regard.tasks.declarations import Context, EvaluateOptions
 from regard.tasks.language_model.card import data_section
 from regard.tasks.language_model.evaluate import DEFAULT_WINDOW
 from regard.tasks.language_model.limits import common_window
@@ -59,13 +59,13 @@ def test_the_plain_command_resolves():
 
 
 def test_the_window_is_the_setting_or_the_maximum_of_the_model():
-    tokenizer, machine = tokenizer_of(size=300), scoring_machine("cpu")
-    gpt = new_language_bundle(run_settings(window=12), tokenizer, machine)
+    context = Context(scoring_machine("cpu"))
+    gpt = new_language_bundle(run_settings(window=12), tokenizer_of(size=300), context)
     assert gpt.facts == {"generate": TextDecoding().model_dump(mode="json"), "seed": 1, "window": 12}
-    assert window_of(run_settings(), gpt.model) == 24
-    assert window_of(run_settings("lstm"), small_language_model(settings_of("lstm"))) == DEFAULT_WINDOW
+    assert gpt.model.max_positions == position_limit(gpt.settings, gpt.vocabularies) == 24
+    assert window_of(run_settings(), 24) == 24 and window_of(run_settings("lstm"), None) == DEFAULT_WINDOW
     with pytest.raises(ConfigError, match="window: 25 tokens are more than the 24 positions of the model; lower it"):
-        window_of(run_settings(window=25), gpt.model)
+        window_of(run_settings(window=25), 24)
 
 
 def test_members_of_a_race_share_the_shortest_window():

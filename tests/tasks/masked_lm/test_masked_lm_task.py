@@ -15,12 +15,15 @@ from regard.data.settings.text import MaskedTextData, SequenceSettings
 from regard.errors import ConfigError, DataError
 from regard.interop.huggingface.encoder_configs import MASKED_WORDS
 from regard.models.base.settings import ModelSettings
+from regard.tasks.data import TextTaskData
+from regard.tasks.declarations import Context
 from regard.tasks.masked_lm.card import data_section
 from regard.tasks.masked_lm.evaluate import MaskedText
 from regard.tasks.masked_lm.prepare import (
     check_documents,
     check_masks,
     check_pairs,
+    early_updates_of,
     length_of,
     new_masked_bundle,
     stages_of,
@@ -60,7 +63,7 @@ def tokenizer():
 
 @pytest.fixture
 def text(tmp_path, tokenizer):
-    """A function that tokenizes documents and returns settings with their corpora."""
+    """A function that tokenizes documents and returns settings with their data."""
 
     def made(documents, **more):
         sources = {name: {"paths": [str(tmp_path / f"{name}.txt")]} for name in ("train", "valid")}
@@ -68,13 +71,14 @@ def text(tmp_path, tokenizer):
             (tmp_path / f"{name}.txt").write_text("\n\n".join(documents), encoding="utf-8")
         settings = run_settings(tmp_path / "train.txt", **more)
         data = MaskedTextData.model_validate_json(json.dumps(sources))
-        return settings, tokenize_all(data, tokenizer, tmp_path / "corpus")
+        corpora = tokenize_all(data, tokenizer, tmp_path / "corpus")
+        return settings, TextTaskData(settings, corpora, tokenizer, tmp_path / "corpus")
 
     return made
 
 
 def bundle_of(settings, tokenizer):
-    return new_masked_bundle(settings, tokenizer, prepare_machine(MachineSettings(device="cpu")))
+    return new_masked_bundle(settings, tokenizer, Context(prepare_machine(MachineSettings(device="cpu"))))
 
 
 def test_a_pretrained_model_brings_its_tokenizer():
@@ -109,13 +113,12 @@ def test_the_length_is_the_setting_or_the_maximum():
 def test_short_sequences_come_first_for_their_fraction_of_updates(tokenizer, text):
     stories = list(miniature.documents("train", 12))
     sequences = {"phase1_length": 16, "phase1_fraction": 0.25}
-    settings, corpora = text(stories, sequences=sequences, train={"steps": 40})
-    bundle = bundle_of(settings, tokenizer)
-    assert MaskedFacts.read(bundle).early_updates == 10
-    first, second = stages_of(settings, corpora.train, tokenizer, bundle)
+    settings, data = text(stories, sequences=sequences, train={"steps": 40})
+    assert MaskedFacts.read(bundle_of(settings, tokenizer)).early_updates == early_updates_of(settings) == 10
+    first, second = stages_of(settings, data, 32, 10)
     assert (first.pairs.length, first.updates, second.pairs.length) == (16, 10, 32)
-    settings, corpora = text(stories)
-    (only,) = stages_of(settings, corpora.train, tokenizer, bundle_of(settings, tokenizer))
+    settings, data = text(stories)
+    (only,) = stages_of(settings, data, 32, 0)
     assert only.pairs.length == 32 and only.pairs.has_pairs
 
 
@@ -126,17 +129,17 @@ def test_a_new_model_depends_on_the_seed_alone(tokenizer):
 
 
 def test_text_without_pairs_or_masks_is_refused(tokenizer, text):
-    settings, corpora = text(["One document. It has two sentences."])
+    settings, data = text(["One document. It has two sentences."])
     with pytest.raises(DataError, match="this is one document, and half of all pairs need another; split it"):
-        check_documents(corpora, settings, None)
-    settings, corpora = text(["One sentence here.", "Another one there.", "A third one too."] * 9)
-    (stage,) = stages_of(settings, corpora.train, tokenizer, bundle_of(settings, tokenizer))
+        check_documents(data.corpora, settings, None)
+    settings, data = text(["One sentence here.", "Another one there.", "A third one too."] * 9)
+    (stage,) = stages_of(settings, data, 32, 0)
     with pytest.raises(DataError, match="no document has two sentences, so there are no pairs"):
         check_pairs(stage.pairs, settings, None)
     masker = Masker(MaskingSettings(), tokenizer)
     check_masks({"fine": MaskedText(stage.pairs, masker)})
-    settings, corpora = text([f"{'x' * 500} {'y' * 500}", f"{'u' * 500} {'v' * 500}"] * 9)
-    (stage,) = stages_of(settings, corpora.train, tokenizer, bundle_of(settings, tokenizer))
+    settings, data = text([f"{'x' * 500} {'y' * 500}", f"{'u' * 500} {'v' * 500}"] * 9)
+    (stage,) = stages_of(settings, data, 32, 0)
     with pytest.raises(DataError, match="long words: no token of this text can be masked"):
         check_masks({"long words": MaskedText(stage.pairs, masker)})
 

@@ -16,14 +16,12 @@ from regard.runs.run import Run
 from regard.runs.verify import verify_resume
 from regard.studies.doctor import speed
 from regard.studies.doctor.examine import doctor
+from regard.studies.race.disciplines import SharedData
 from regard.studies.race.entrants import Lineup
 from regard.studies.race.figures import timing
 from regard.studies.race.race import race
-from regard.tasks.declarations import Context
 from regard.tasks.translate.evaluate import encode_pairs
 from regard.tasks.translate.losses import mean_nll
-from regard.tasks.translate.prepare import prepare_translation
-from regard.training.device.machine import prepare_machine
 
 SMALL = {
     "model": {"preset": "mask-predict-tiny", "width": 16, "feed_forward_width": 32},
@@ -77,8 +75,8 @@ def test_dropout_of_the_source_leaves_the_target_alone(pairs, tmp_path):
     }
     (tmp_path / "x.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
     settings = resolve_run(find_recipe("translate"), SMALL | settings).settings
-    prepared = prepare_translation(settings, Context(prepare_machine(settings.machine)))
-    first, second = (prepared.feed.corpus(epoch).pairs for epoch in (0, 1))
+    feed = SharedData(settings).trial_setup(settings).prepared.feed
+    first, second = (feed.corpus(epoch).pairs for epoch in (0, 1))
     assert (first.target.ids == second.target.ids).all() and not np.array_equal(first.source.ids, second.source.ids)
 
 

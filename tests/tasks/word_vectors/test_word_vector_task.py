@@ -1,6 +1,7 @@
 """The task vectors: settings, preparation, checks, card and maps, without a training."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from regard.tasks.word_vectors.card import data_section
 from regard.tasks.word_vectors.checks import word_findings
 from regard.tasks.word_vectors.init_from import init_vectors
 from regard.tasks.word_vectors.map import plot_map, project
-from regard.tasks.word_vectors.prepare import PreparedWords, prepare_vectors, vocabulary_of
+from regard.tasks.word_vectors.prepare import vocabulary_of
 from regard.tasks.word_vectors.records import WordReport
 from regard.tasks.word_vectors.settings import VectorEvaluationSettings, VectorSettings
 from regard.tasks.word_vectors.task import TASK
@@ -44,7 +45,8 @@ def report(**counts):
 
 
 def findings(counts=None, **more):
-    return {each.name: each for each in word_findings(PreparedWords(run_settings(**more), report(**(counts or {}))))}
+    words = SimpleNamespace(settings=run_settings(**more), totals=report(**(counts or {})).train)
+    return {each.name: each for each in word_findings(words)}
 
 
 def tables(words, width=4):
@@ -109,11 +111,12 @@ def test_the_plan_counts_words_with_vectors(tmp_path):
     (tmp_path / "a.txt").write_text("the dog saw the cat and the dog\n" * 3)
     data = {"train": {"paths": [str(tmp_path / "a.txt")]}, "folder": str(tmp_path / "corpus")}
     settings = run_settings(data=data, text={"min_count": 4})
-    prepared = prepare_vectors(settings, Context(CPU))
+    words = TASK.load_data(settings, context := Context(CPU))
+    prepared = TASK.prepare(settings, words, TASK.build(settings, words, context), context)
     assert TASK.plan(prepared) == {"train_words": 15} and prepared.report.vocabulary == 2
     assert prepared.report.train.words_read == 24 and prepared.tests == {}
     with pytest.raises(DataError, match="no.txt: there is no such file"):
-        prepare_vectors(run_settings(data=data, evaluation={"similarities": ("no.txt",)}), Context(CPU))
+        TASK.load_data(run_settings(data=data, evaluation={"similarities": ("no.txt",)}), context)
 
 
 def test_words_take_the_vectors_of_a_file_and_contexts_stay(golden, tmp_path):

@@ -7,7 +7,6 @@ from typing import Any
 
 from regard.config.resolve import Resolved
 from regard.errors import ConfigError
-from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Bar, Progress
 from regard.runs.planning.plan import Plan, plan_run
 from regard.runs.planning.recipes import chosen_recipe, resolve_run
@@ -17,10 +16,9 @@ from regard.studies.doctor.machine import memory_findings
 from regard.studies.doctor.speed import speed_findings, training_time
 from regard.studies.doctor.trial import TrialSetup
 from regard.tasks.contract import find_task
-from regard.tasks.declarations import Context
 from regard.tasks.findings import Finding, Report
-from regard.tasks.settings import RunSettings
-from regard.training.device.machine import Machine, prepare_machine
+from regard.tasks.init_from import run_context
+from regard.training.device.machine import prepare_machine
 
 TRIALS: tuple[Callable[[TrialSetup, Progress], list[Finding]], ...] = (memory_findings, speed_findings)
 """Trials on this machine, on copies of the model."""
@@ -48,16 +46,11 @@ class WarningListener(Progress):
             yield bar
 
 
-def trial_setup(settings: RunSettings[ModelSettings], machine: Machine, progress: Progress = SILENT) -> TrialSetup:
-    """Return a run prepared for checks and trials."""
-    return TrialSetup(settings, find_task(settings.task).prepare(settings, Context(machine, progress)), machine)
-
-
 def dry_run(resolved: Resolved[Any], progress: Progress = SILENT) -> Plan:
     """Return the plan of a run, its data checked and the time of its training estimated; no run is written."""
     settings = resolved.settings
     plan, prepared = plan_run(resolved, progress)
-    preflight(settings, prepared, progress)
+    preflight(settings, prepared.data, progress)
     if not find_task(settings.task).has_trials:
         return plan
     setup = TrialSetup(settings, prepared, prepare_machine(settings.machine))
@@ -84,9 +77,12 @@ def doctor(
             f"--lr-finder: {task.wording.plural} have their own trainer, without a learning-rate range test; leave "
             f"it out, or set train.learning_rate."
         )
-    listener = WarningListener(progress)
-    setup = trial_setup(settings, prepare_machine(settings.machine), listener)
-    findings = listener.findings + run_checks(settings, setup.prepared, quick and task.has_trials, progress)
+    listener, machine = WarningListener(progress), prepare_machine(settings.machine)
+    context = run_context(settings, machine, listener)
+    data = task.load_data(settings, context)
+    checked = run_checks(settings, data, quick and task.has_trials, progress)
+    prepared = task.prepare(settings, data, task.build(settings, data, context), context)
+    setup, findings = TrialSetup(settings, prepared, machine), listener.findings + checked
     for trial in () if quick or not task.has_trials else TRIALS:
         findings += trial(setup, progress)
     if lr_finder:

@@ -14,8 +14,9 @@ from regard.studies.doctor.trial import TrialSetup
 from regard.studies.race.charts import Chart
 from regard.studies.race.records import MeasuredRecord
 from regard.tasks.contract import AnyTask, find_task
-from regard.tasks.data import EvalSet, Prepared
+from regard.tasks.data import EvalSet
 from regard.tasks.declarations import Context, Metric
+from regard.tasks.init_from import run_context
 from regard.tasks.record import RunRecord
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import prepare_machine
@@ -25,38 +26,33 @@ Results = Mapping[str, Any]
 
 
 class SharedData:
-    """The data of a race, read and encoded once for all its members."""
+    """The data of several runs, loaded and checked once, with the settings that all of them have."""
 
     def __init__(self, settings: RunSettings[ModelSettings], progress: Progress = SILENT) -> None:
         self.settings, self.progress = settings, progress
         self.task = find_task(settings.task)
 
     @cached_property
-    def prepared(self) -> Prepared[Any]:
-        """The data prepared for the first member, and checked."""
-        context = Context(prepare_machine(self.settings.machine), self.progress)
-        prepared = self.task.prepare(self.settings, context)
-        preflight(self.settings, prepared, self.progress)
-        return prepared
+    def data(self) -> object:
+        """The data, as the task loads it."""
+        data = self.task.load_data(self.settings, self._context(self.settings, self.progress))
+        preflight(self.settings, data, self.progress)
+        return data
 
-    @property
-    def tokens(self) -> int:
-        """Training tokens per epoch."""
-        return self.task.train_tokens(self.prepared)
-
-    @property
+    @cached_property
     def held_out(self) -> EvalSet:
         """The set that members are measured on: the first test set, or the validation set where there is none."""
-        return next(iter(self.prepared.tests.values()))
+        return next(iter(self.trial_setup(self.settings).prepared.tests.values()))
 
-    def prepare(self, settings: RunSettings[Any], context: Context) -> Prepared[Any]:
-        """Prepare a member, as the task would for a run of its own."""
-        return self.task.prepare_from(settings, self.prepared.data, context)
-
-    def trial_setup(self, settings: RunSettings[Any]) -> TrialSetup:
+    def trial_setup(self, settings: RunSettings[ModelSettings], progress: Progress = SILENT) -> TrialSetup:
         """Return a member prepared for a trial."""
-        machine = prepare_machine(settings.machine)
-        return TrialSetup(settings, self.prepare(settings, Context(machine)), machine)
+        context = self._context(settings, progress)
+        bundle = self.task.build(settings, self.data, context)
+        return TrialSetup(settings, self.task.prepare(settings, self.data, bundle, context), context.machine)
+
+    @staticmethod
+    def _context(settings: RunSettings[ModelSettings], progress: Progress) -> Context:
+        return run_context(settings, prepare_machine(settings.machine), progress)
 
 
 @dataclass(frozen=True)

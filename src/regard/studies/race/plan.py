@@ -28,7 +28,7 @@ def plan_member(
     settings: RunSettings[ModelSettings], budget: Budget, shared: SharedData, progress: Progress = SILENT
 ) -> PlannedRecord:
     """Return a member's number of steps for a budget; for a duration, from a trial on a copy of its model."""
-    setup = shared.trial_setup(settings)
+    setup = shared.trial_setup(settings, progress)
     parameters = sum(parameter.numel() for parameter in setup.prepared.bundle.model.parameters())
     if budget.kind == "seconds":
         pace = measure_pace(setup, progress)
@@ -38,7 +38,7 @@ def plan_member(
     if budget.kind == "epochs":
         amount = budget.amount * per_epoch
     elif budget.kind == "tokens":
-        amount = budget.amount * per_epoch / shared.tokens
+        amount = budget.amount * per_epoch / shared.task.train_tokens(setup.prepared)
     else:
         amount = budget.amount
     least = LEAST_STEPS if budget.kind != "steps" else 1

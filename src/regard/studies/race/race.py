@@ -95,7 +95,7 @@ def _budget(budget: str | None, member: Member) -> Budget:
 def _plan(
     member: Member, budget: Budget, shared: SharedData, limit: dict[str, int], progress: Progress
 ) -> PlannedRecord:
-    settings = changed(member.resolved, limit | {"preflight": False}, "the race").settings
+    settings = changed(member.resolved, limit, "the race").settings
     planned = plan_member(settings, budget, shared, NamedProgress(progress, f"trial of {member.name}"))
     within(member.resolved, planned.steps)  # refuses a schedule that does not fit, before any training
     trial = f", {1 / planned.seconds_per_step:.2f} steps per second in a trial" if planned.seconds_per_step else ""
@@ -171,11 +171,11 @@ class _Session:
         if not self.race.has_ended(name):
             progress = self.board.watching(name, news_of(run, f"valid_{_validated(member).key}"))
             if run.exists:
-                resume(run.path, progress=progress, prepare=self.shared.prepare)
+                resume(run.path, progress=progress, data=self.shared.data)
             else:
                 planned = self.race.record.plan[name]
                 resolved = within(member.resolved, planned.steps, self.limit)
-                execute(run, RunSpec(resolved, prepare=self.shared.prepare), progress)
+                execute(run, RunSpec(resolved, data=self.shared.data), progress)
         record = run.record
         self._check_same_data(record, run)
         score: Any = next(iter(record.scores.values()))

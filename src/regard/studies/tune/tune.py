@@ -133,10 +133,10 @@ class Session:
             key = f"valid_{self.metric}"
             progress = self.board.watching(f"{number}-{candidate.name}", news_of(run, key))
             if run.exists:
-                resume(run.path, progress=progress, prepare=self.shared.prepare)
+                resume(run.path, progress=progress, data=self.shared.data)
             else:
                 resolved = changed(within(self._settings(candidate), steps), {"train.rollbacks": 0}, "the tuning")
-                execute(run, RunSpec(resolved, is_scored=False, prepare=self.shared.prepare), progress)
+                execute(run, RunSpec(resolved, is_scored=False, data=self.shared.data), progress)
         return best_of(run, self.metric)
 
 
@@ -181,7 +181,7 @@ def tune(
     path = Path(out) if out is not None else Path("tuned") / chosen.name
     check_writable(path)
     tuning = claim_tuning(path, asked, overwrite)
-    shared = SharedData(changed(resolved, {"preflight": False}, "the tuning").settings, shown)
+    shared = SharedData(resolved.settings, shown)
     with Run(path).in_hand():
         session = Session(tuning, resolved, entrants, minutes, shared, Leaderboard({}, show, shown))
         winner, final = session.run()
@@ -192,11 +192,12 @@ def tune(
 
 
 def without_tests(resolved: Resolved[Any]) -> Resolved[Any]:
-    """Return settings without test sets, so that scores are those of the validation set, and without a time limit."""
+    """Return settings without test sets (scores are those of the validation set), time limit and checks."""
     settings = resolved.settings
     parts = {
         "data": settings.data.model_copy(update={"test": {}}),
         "train": settings.train.model_copy(update={"minutes": None}),
+        "preflight": False,
     }
     return Resolved(settings.model_copy(update=parts), resolved.sources)
 

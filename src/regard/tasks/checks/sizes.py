@@ -10,6 +10,7 @@ from regard.data.feeds.sampler import plan_updates
 from regard.data.settings.pairs import PairData
 from regard.data.settings.text import TextData
 from regard.data.sources.pair import Pair
+from regard.models.families import count_parameters, position_limit
 from regard.tasks.data import TranslationData
 from regard.tasks.findings import Finding, Severity, graded, percent, shown_pair, some
 from regard.text.settings import CorpusTextSettings, TextSettings
@@ -54,7 +55,7 @@ def _too_long(data: TranslationData) -> list[Finding]:
     sides = [tokenizer.encode_batch([pair[side] for pair in long]) for side, tokenizer in enumerate(data.tokenizers)]
     lengths = np.array([1 + max(len(source), len(target)) for source, target in zip(*sides)])
     enough = int(np.ceil(np.quantile(lengths, 0.9) / 16)) * 16
-    is_bound = data.bundle.model.max_positions == data.max_tokens
+    is_bound = position_limit(data.settings.model, data.vocabularies) == data.max_tokens
     settings = {"data.cleaning.max_tokens": enough} | ({"model.max_positions": enough} if is_bound else {})
     return [
         Finding(
@@ -80,7 +81,7 @@ def vocabulary_findings(text: TextSettings | CorpusTextSettings, size: int) -> l
 
 
 def _parameters(data: TranslationData) -> Finding:
-    parameters = sum(parameter.numel() for parameter in data.bundle.model.parameters())
+    parameters = count_parameters(data.settings.model, data.vocabularies)
     tokens = int(data.encoded.target.lengths.sum())
     smaller = "transformer-small" if tokens > 200_000 else "transformer-tiny"
     is_known = data.settings.model.family == "transformer"

@@ -1,6 +1,7 @@
-"""Preparation of an ELMo's run: text as bytes, words counted, the model built."""
+"""Preparation of an ELMo's run: text as bytes, words counted, the model built, and what the loop needs."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -14,14 +15,13 @@ from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.elmo.model import ElmoSettings
 from regard.models.families import build_model, count_parameters
 from regard.objectives.bidirectional_lm import BidirectionalObjective
-from regard.progress import Progress
 from regard.tasks.baseline import token_baseline
 from regard.tasks.data import Prepared
 from regard.tasks.declarations import Context
 from regard.tasks.elmo.evaluate import CharText, bidirectional_losses
 from regard.tasks.elmo.records import ElmoFacts, ElmoReport
 from regard.tasks.elmo.settings import ElmoRunSettings
-from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
+from regard.tasks.init_from import load_pretrained, origin_facts
 from regard.tasks.model_size import check_size
 from regard.tasks.text.corpora import corpora_report, corpus_eval_sets, corpus_folder
 from regard.text.char_tokenizer import spelling_tokenizer, word_tokenizer
@@ -34,17 +34,21 @@ MANY_UNKNOWN = 0.1
 """Fraction of out-of-vocabulary words from which on a warning is given."""
 
 
-def prepare_elmo(settings: Settings, context: Context) -> Prepared[TextSplits]:
-    """Encode the text as bytes (or take it as it was encoded before), count its words, and build the model."""
-    machine, progress, resumed = context.machine, context.progress, context.resumed
-    if resumed is None:
+def load_bytes(settings: Settings, context: Context) -> TextSplits:
+    """Return the text as bytes, or as it was encoded before."""
+    if context.resumed is None:
         check_held_out(settings.data)
-    pretrained = pretrained_bundle(settings.init_from, resumed)
-    known = resumed or pretrained
+    known = context.known
     tokenizer = known.tokenizers["tokenizer"] if known else spelling_tokenizer(settings.text.lowercase)
-    folder = corpus_folder(settings.data, settings.text, settings.init_from)
-    corpora = tokenize_all(settings.data, tokenizer, folder, progress)
-    bundle = resumed or new_elmo_bundle(settings, corpora.train, machine, progress, pretrained)
+    return tokenize_all(settings.data, tokenizer, _folder(settings), context.progress)
+
+
+def _folder(settings: Settings) -> Path:
+    return corpus_folder(settings.data, settings.text, settings.init_from)
+
+
+def prepare_elmo(settings: Settings, corpora: TextSplits, bundle: Bundle, machine: Machine) -> Prepared[TextSplits]:
+    """Return characters of words as updates, objective, validation, test sets and report."""
     facts = ElmoFacts.read(bundle)
     texts = {name: CharText.of(each, bundle) for name, each in {"valid": corpora.valid, **corpora.test}.items()}
     train, size = CharText.of(corpora.train, bundle), facts.bytes_per_word
@@ -62,10 +66,12 @@ def prepare_elmo(settings: Settings, context: Context) -> Prepared[TextSplits]:
         objective=BidirectionalObjective(),
         width=settings.model.width,
         validate=_validation(texts["valid"], settings, machine),
-        tests=corpus_eval_sets(corpora.test or {"valid": corpora.valid}, settings.data, tokenizer),
+        tests=corpus_eval_sets(
+            corpora.test or {"valid": corpora.valid}, settings.data, bundle.tokenizers["tokenizer"]
+        ),
         report=ElmoReport.model_validate(
             corpora_report(corpora)
-            | {"window": facts.window, "vocabulary": facts.words, "folder": str(folder)}
+            | {"window": facts.window, "vocabulary": facts.words, "folder": str(_folder(settings))}
             | origin_facts(bundle)
         ),
         data=corpora,
@@ -79,19 +85,18 @@ def _baseline(text: CharText) -> dict[str, float]:
     return token_baseline(numbers)
 
 
-def new_elmo_bundle(
-    settings: Settings, corpus: Corpus, machine: Machine, progress: Progress, pretrained: Bundle | None = None
-) -> Bundle:
+def new_elmo_bundle(settings: Settings, corpus: Corpus, context: Context) -> Bundle:
     """Return a new model with its byte tokenizer and output vocabulary, or the pretrained one.
 
-    A model too large to train is refused.
+    The vocabulary is counted here, as the length of its words depends on the model. A model too large is refused.
     """
+    pretrained, progress = context.pretrained, context.progress
     assert isinstance(settings.model, ElmoSettings)
     longest = settings.model.longest_word - 1
     tokenizers = pretrained.tokenizers if pretrained else _new_tokenizers(settings, corpus, longest)
     words = tokenizers["words"]
     vocabularies = Vocabularies(tokenizers["tokenizer"].size, words.size, is_shared=False)
-    check_size(count_parameters(settings.model, vocabularies), machine)
+    check_size(count_parameters(settings.model, vocabularies), context.machine)
     torch.manual_seed(settings.seed)
     sample = corpus.read(0, min(len(corpus), CHUNK))
     _, numbers = WordLookup(words, longest)(sample)

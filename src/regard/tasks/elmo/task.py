@@ -27,7 +27,7 @@ from regard.tasks.declarations import (
 from regard.tasks.elmo.records import ElmoFacts, ElmoReport
 from regard.tasks.elmo.settings import ElmoRunSettings
 from regard.tasks.evaluation import Evaluation, Values
-from regard.tasks.planning import rules
+from regard.tasks.planning import rules, shapes
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord, ScoresRecord
 from regard.tasks.text.settings import CONTINUED_RATE
@@ -99,17 +99,35 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
 
     preset = "elmo-tiny"
 
+    def shape(self, plan: PlanInput) -> Iterable[Default]:
+        """Return wider cells for a GPU."""
+        return shapes.elmo_shape(plan)
+
     def defaults(self, plan: PlanInput) -> Iterable[Default]:
         """Return the planned settings of an ELMo's training."""
         yield from rules.training(plan, patience=4)
         yield Default("train.betas", [0.9, 0.99], "recurrent language models")
         yield from rules.dropout(plan, ("dropout",))
 
-    def prepare(self, settings: ElmoRunSettings[ModelSettings], context: Context) -> "Prepared[TextSplits]":
-        """Return the text as bytes, and the model."""
+    def load_data(self, settings: ElmoRunSettings[ModelSettings], context: Context) -> "TextSplits":
+        """Return the text as bytes."""
+        from regard.tasks.elmo.prepare import load_bytes
+
+        return load_bytes(settings, context)
+
+    def build(self, settings: ElmoRunSettings[ModelSettings], data: "TextSplits", context: Context) -> "Bundle":
+        """Return the ELMo to train."""
+        from regard.tasks.elmo.prepare import new_elmo_bundle
+
+        return context.resumed or new_elmo_bundle(settings, data.train, context)
+
+    def prepare(
+        self, settings: ElmoRunSettings[ModelSettings], data: "TextSplits", bundle: "Bundle", context: Context
+    ) -> "Prepared[TextSplits]":
+        """Return characters of words as updates, objective, validation, test sets and report."""
         from regard.tasks.elmo.prepare import prepare_elmo
 
-        return prepare_elmo(settings, context)
+        return prepare_elmo(settings, data, bundle, context.machine)
 
     def pipeline(self, bundle: "Bundle", options: LoadOptions) -> "ElmoEncoder":
         """Return an encoder of words in context."""
@@ -171,11 +189,6 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
         from regard.tasks.elmo.card import data_section
 
         return data_section(card)
-
-    def plan(self, prepared: "Prepared[TextSplits]") -> dict[str, Any]:
-        """Return how much text there is."""
-        assert isinstance(prepared.report, ElmoReport)
-        return prepared.report.plan
 
 
 TASK = ElmoTask()

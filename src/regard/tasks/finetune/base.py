@@ -212,11 +212,25 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         metrics = self.metrics_of(plan.settings)  # type: ignore[arg-type]
         return fine_tuning_defaults(plan, next(each.key for each in metrics if each.is_validated))
 
-    def prepare(self, settings: Settings, context: Context) -> "Prepared[ExampleSets]":
-        """Return the examples encoded, and the model with its head."""
+    def load_data(self, settings: Settings, context: Context) -> "ExampleSets":
+        """Return the examples."""
+        from regard.tasks.finetune.prepare import load_examples
+
+        return load_examples(self, settings, context)
+
+    def build(self, settings: Settings, data: "ExampleSets", context: Context) -> "Bundle":
+        """Return the model with its head."""
+        from regard.tasks.finetune.prepare import build_bundle
+
+        return build_bundle(self, settings, data, context)
+
+    def prepare(
+        self, settings: Settings, data: "ExampleSets", bundle: "Bundle", context: Context
+    ) -> "Prepared[ExampleSets]":
+        """Return the examples encoded as updates, objective, validation, test sets and report."""
         from regard.tasks.finetune.prepare import prepare_examples
 
-        return prepare_examples(self, settings, context)
+        return prepare_examples(self, settings, data, bundle, context)
 
     def checks(self) -> Sequence[Check]:
         """Return the checks of the numbers of examples."""
@@ -281,14 +295,5 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
         return data_section(card)
 
     def plan(self, prepared: "Prepared[ExampleSets]") -> dict[str, Any]:
-        """Return the number of labels and of examples."""
-        report = prepared.report
-        assert isinstance(report, ExampleReportRecord)
-        return {
-            "init_from": report.init_from.path if report.init_from else None,
-            "labels": len(prepared.data.labels) or None,
-            "train_examples": report.train.kept,
-            "valid_examples": report.valid.kept,
-            "truncated": report.train.truncated,
-            "dropped": report.train.dropped,
-        }
+        """Return the number of labels, and the sizes of the data."""
+        return {"labels": len(prepared.data.labels) or None} | prepared.report.plan

@@ -1,4 +1,4 @@
-"""Preparation of a fine-tuning run: encoded examples, and a pretrained or new model with a head."""
+"""Preparation of a fine-tuning run: examples, a pretrained or new model with a head, and what the loop needs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,10 +30,10 @@ from regard.tasks.finetune.data import (
 )
 from regard.tasks.finetune.extra_vectors import ExtraVectors, read_extra_vectors
 from regard.tasks.finetune.predictions import EncodedRows
-from regard.tasks.finetune.records import ExampleReportRecord
+from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts
 from regard.tasks.finetune.settings import FineTuneSettings, Pooling
 from regard.tasks.finetune.word_body import word_body
-from regard.tasks.init_from import body_weights, origin_facts, origin_hash, pretrained_embeds, read_pretrained
+from regard.tasks.init_from import body_weights, origin_facts, origin_hash, pretrained_embeds
 from regard.tasks.model_size import check_size
 from regard.text.tokenizer import Tokenizer
 from regard.text.training import train_tokenizer
@@ -54,21 +54,36 @@ POOL = 4
 should mix them. Encoders have no padding, so theirs are not sorted."""
 
 
-def prepare_examples(task: AnyHeadTask, settings: Settings, context: Context) -> Prepared[ExampleSets]:
-    """Return encoded examples, a pretrained or a new tokenizer, and a pretrained or new model with a head."""
-    machine, progress, resumed = context.machine, context.progress, context.resumed
-    known = task.read_facts(resumed).known_labels if resumed else None
-    sets = gather_examples(task, settings.data, progress, known)
-    bundle = resumed or new_head_bundle(task, settings, sets, machine, progress)
-    adapt(bundle, settings, progress)
-    facts = task.read_facts(bundle)
-    check_sets(task, sets, facts)
+def load_examples(task: AnyHeadTask, settings: Settings, context: Context) -> ExampleSets:
+    """Return the examples of all sets; tokens are those of a model, so they are encoded for each."""
+    known = task.read_facts(context.resumed).known_labels if context.resumed else None
+    sets = gather_examples(task, settings.data, context.progress, known)
+    report_counts(task, sets, context.progress)
+    if settings.preflight and context.resumed is None:
+        warn_of_labels(task, sets, context.progress)
+    return sets
+
+
+def build_bundle(task: AnyHeadTask, settings: Settings, sets: ExampleSets, context: Context) -> Bundle:
+    """Return the model with its head to train, resumed or new; sets that do not fit its labels are refused."""
+    if context.resumed:
+        bundle = context.resumed
+        check_sets(task, sets, task.read_facts(bundle))
+    else:
+        bundle = _new_bundle(task, settings, sets, context)
+    adapt(bundle, settings, context.progress)
+    return bundle
+
+
+def prepare_examples(
+    task: AnyHeadTask, settings: Settings, sets: ExampleSets, bundle: Bundle, context: Context
+) -> Prepared[ExampleSets]:
+    """Return encoded examples as updates, objective, validation, test sets and report."""
+    machine, progress, facts = context.machine, context.progress, task.read_facts(bundle)
     encoded = {name: task.encode(examples, bundle, progress) for name, examples in sets.sets.items()}
     for name, each in encoded.items():
         sets.reports[name].truncated = int(each.is_truncated.sum())
-    report_counts(task, sets, progress)
-    if settings.preflight and resumed is None:
-        warn_of_labels(task, sets, progress)
+    if settings.preflight and context.resumed is None:
         warn_of_truncation(task, sets, facts.max_length, progress)
     valid = EvalSet("valid", sets.valid, encoded=encoded["valid"])
     tests = {name: EvalSet(name, rows, encoded=encoded[f"test {name}"]) for name, rows in sets.tests.items()}
@@ -123,9 +138,7 @@ def _lm_weight(settings: Settings) -> float:
     return 0.0
 
 
-def new_head_bundle(
-    task: AnyHeadTask, settings: Settings, sets: ExampleSets, machine: Machine, progress: Progress
-) -> Bundle:
+def _new_bundle(task: AnyHeadTask, settings: Settings, sets: ExampleSets, context: Context) -> Bundle:
     """Return a pretrained or new model with a head, and its tokenizer with the special tokens around texts."""
     kind = family(settings.model.family).kind
     if kind == "bidirectional-lm" and settings.init_from is None:
@@ -133,9 +146,12 @@ def new_head_bundle(
             f"init_from: {settings.task} starts from a pretrained ELMo; give --init-from RUN (regard train elmo "
             f"makes one)."
         )
-    pretrained, extra = _pretrained_parts(task, settings, sets, progress)
+    progress = context.progress
+    pretrained, extra = _pretrained_parts(task, settings, sets, context)
     facts: dict[str, Any] = {"seed": settings.seed}
     facts |= task.learn(settings, sets.train, sets.labels, pretrained)
+    learned = task.facts.model_validate({"max_length": MIN_LENGTH, **facts})
+    check_sets(task, sets, learned)
     base = pretrained.tokenizers["tokenizer"] if pretrained else _new_tokenizer(task, settings, sets, progress)
     is_encoder = _is_encoder(settings)
     tokenizer = base if is_encoder else base.with_special(FRAME_TOKENS)
@@ -143,8 +159,8 @@ def new_head_bundle(
     size = max(tokenizer.size, *(number + 1 for number in new), pretrained.vocabularies.target if pretrained else 0)
     is_elmo = kind == "bidirectional-lm"
     vocabularies = pretrained.vocabularies if is_elmo and pretrained else Vocabularies(size, size, is_shared=True)
-    head = _head(task, settings, facts, pretrained, extra)
-    check_size(count_parameters(settings.model, vocabularies, head), machine)
+    head = _head(task, settings, learned, pretrained, extra)
+    check_size(count_parameters(settings.model, vocabularies, head), context.machine)
     torch.manual_seed(settings.seed)
     model: Any = build_model(settings.model, vocabularies, head)
     if pretrained:
@@ -163,9 +179,10 @@ def new_head_bundle(
 
 
 def _pretrained_parts(
-    task: AnyHeadTask, settings: Settings, sets: ExampleSets, progress: Progress
+    task: AnyHeadTask, settings: Settings, sets: ExampleSets, context: Context
 ) -> tuple[Bundle | None, ExtraVectors | None]:
     """Return the pretrained model and the extra word vectors, None where there are none."""
+    progress = context.progress
     train, texts = (
         [text for examples in given for each in examples for text in task.vocabulary(each)]
         for given in ([sets.train], sets.sets.values())
@@ -173,7 +190,7 @@ def _pretrained_parts(
     if family(settings.model.family).kind == "embeddings":
         pretrained: Bundle | None = word_body(settings, train, texts, progress)
     else:
-        pretrained = None if settings.init_from is None else read_pretrained(settings.init_from)
+        pretrained = context.pretrained
     if settings.extra_vectors is not None:
         return pretrained, read_extra_vectors(settings, settings.extra_vectors, pretrained, train, texts, progress)
     if pretrained and pretrained.head and pretrained.head.extra_vectors:
@@ -186,12 +203,11 @@ def _pretrained_parts(
 def _head(
     task: AnyHeadTask,
     settings: Settings,
-    learned: dict[str, Any],
+    facts: HeadFacts,
     pretrained: Bundle | None,
     extra: ExtraVectors | None,
 ) -> HeadSettings:
     """Return the settings of the head, with the scalar mix of layers and the BiLSTM below it, if any."""
-    facts = task.facts.model_validate({"max_length": MIN_LENGTH, **learned})
     kind = family(settings.model.family).kind
     if settings.freeze_body and settings.init_from is None:
         raise ConfigError("freeze_body: there is no pretrained model to freeze; give --init-from, or leave it out.")

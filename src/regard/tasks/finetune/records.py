@@ -1,6 +1,6 @@
 """Schemas of a fine-tuned model's files: facts in its checkpoint, its data and scores in run.json, its passports."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -95,6 +95,17 @@ class ExampleReportRecord(DataReport):
     train: ExampleCounts
     valid: ExampleCounts
     texts: Count
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """Numbers of examples kept, dropped and truncated."""
+        return {
+            "init_from": self.init_from.path if self.init_from else None,
+            "train_examples": self.train.kept,
+            "valid_examples": self.valid.kept,
+            "truncated": self.train.truncated,
+            "dropped": self.train.dropped,
+        }
 
     @model_validator(mode="after")
     def _counts_every_set(self) -> "ExampleReportRecord":

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from regard.tasks.declarations import Check
 from regard.tasks.findings import Finding, graded, percent, shown, some
 from regard.tasks.language_model.chats import ChatData
+from regard.tasks.language_model.prepare import size_findings
 from regard.tasks.text.checks import text_checks
 
 Run = Callable[[object], list[Finding]]
@@ -12,7 +13,8 @@ Run = Callable[[object], list[Finding]]
 
 def language_checks() -> Sequence[Check]:
     """Return the checks of running text, and those of conversations; each finds nothing in the other."""
-    of_text = [Check(each.name, _unless_chats(each.run), _unless_chats(each.quick)) for each in text_checks()]
+    checks = text_checks(size_findings)
+    of_text = [Check(each.name, _unless_chats(each.run), _unless_chats(each.quick)) for each in checks]
     return (*of_text, Check("conversations", _of_chats, _of_chats))
 
 

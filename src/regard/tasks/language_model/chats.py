@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,17 +18,17 @@ from regard.data.settings.text import LanguageData, LanguageSource
 from regard.data.sources.chats import Chat, read_chats
 from regard.errors import DataError
 from regard.models.base.protocols import CausalLM
-from regard.models.base.settings import ModelSettings
+from regard.models.base.settings import ModelSettings, Vocabularies
+from regard.models.families import position_limit
 from regard.objectives.language_model import LanguageObjective
 from regard.progress import Progress
 from regard.tasks.baseline import token_baseline
 from regard.tasks.data import EvalSet, Prepared
 from regard.tasks.declarations import Context
-from regard.tasks.embedding_init import freeze_embeddings
-from regard.tasks.init_from import origin_facts, pretrained_bundle
+from regard.tasks.init_from import origin_facts
 from regard.tasks.language_model.chat_scores import answer_losses, answer_units, encoded_for
 from regard.tasks.language_model.pipeline import Generator
-from regard.tasks.language_model.prepare import new_language_bundle, window_of
+from regard.tasks.language_model.prepare import window_of
 from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.settings import LanguageSettings
 from regard.tasks.record import RunRecord
@@ -62,13 +62,13 @@ class ChatSets:
 
 @dataclass(frozen=True)
 class ChatData:
-    """The conversations of a run, encoded, with its model."""
+    """The conversations of a run, encoded."""
 
-    settings: Settings
     raw: ChatSets
     encoded: dict[str, EncodedChats]
     """Every set by its name in run.json."""
-    bundle: Bundle
+    tokenizer: Tokenizer
+    template: ChatTemplate
     window: int
 
 
@@ -90,27 +90,30 @@ def gather_chats(data: LanguageData) -> ChatSets:
     return ChatSets(train, valid, {name: read(f"test {name}", each) for name, each in data.test.items()}, dropped)
 
 
-def prepare_chats(settings: Settings, context: Context) -> Prepared[ChatData]:
-    """Return conversations encoded by the chat template, a pretrained or a new tokenizer, and the model."""
-    machine, progress, resumed = context.machine, context.progress, context.resumed
-    sets = gather_chats(settings.data)
-    pretrained = pretrained_bundle(settings.init_from, resumed)
-    known = resumed or pretrained
+def load_chats(settings: Settings, context: Context) -> ChatData:
+    """Return conversations encoded by the chat template and a pretrained or a new tokenizer."""
+    sets, known = gather_chats(settings.data), context.known
     template = _template(settings, known)
     tokenizer = (
-        known.tokenizers["tokenizer"] if known else _new_tokenizer(settings.text, sets.train, template, progress)
+        known.tokenizers["tokenizer"]
+        if known
+        else _new_tokenizer(settings.text, sets.train, template, context.progress)
     )
-    bundle = resumed or new_language_bundle(settings, tokenizer, machine, progress, pretrained)
-    bundle.facts.update(chat_template=template.source)
-    freeze_embeddings(bundle.model, bundle.tokenizers, settings.vectors)
-    window = window_of(settings, bundle.model)
+    vocabularies = Vocabularies(tokenizer.size, tokenizer.size, is_shared=True)
+    window = window_of(settings, position_limit(settings.model, vocabularies))
     encoded = {name: encode_chats(rows, template, tokenizer, window) for name, rows in sets.sets.items()}
     for name, rows in encoded.items():
         if not len(rows):
             raise DataError(
                 f"{name}: no {UNIT} has an answer within {window:,} tokens; raise window, or shorten the prompts."
             )
-    train = settings.train
+    return ChatData(sets, encoded, tokenizer, template, window)
+
+
+def prepare_chats(settings: Settings, data: ChatData, bundle: Bundle, machine: Machine) -> Prepared[ChatData]:
+    """Return conversations as updates, objective, validation, test sets and report."""
+    bundle.facts.update(chat_template=data.template.source)
+    sets, encoded, train = data.raw, data.encoded, settings.train
     micro_batch = train.micro_batch_tokens or machine.micro_batch_tokens
     feed = PairFeed(lambda epoch: encoded["train"], train.tokens_per_update, micro_batch, settings.seed)
     sources = {"valid": settings.data.valid} | dict(settings.data.test)
@@ -125,8 +128,8 @@ def prepare_chats(settings: Settings, context: Context) -> Prepared[ChatData]:
         width=settings.model.width,
         validate=_validation(encoded["valid"], settings.validation.tokens, machine),
         tests=tests,
-        report=_report(settings, sets, encoded, bundle, window),
-        data=ChatData(settings, sets, encoded, bundle, window),
+        report=_report(settings, data, bundle),
+        data=data,
         baseline=token_baseline(encoded["valid"].sequences.ids[encoded["valid"].is_label]),
     )
 
@@ -164,10 +167,9 @@ def _validation(chats: EncodedChats, tokens: int, machine: Machine) -> Callable[
     return validate
 
 
-def _report(
-    settings: Settings, sets: ChatSets, encoded: Mapping[str, EncodedChats], bundle: Bundle, window: int
-) -> TextReport:
+def _report(settings: Settings, data: ChatData, bundle: Bundle) -> TextReport:
     """Return the counts of every set; bytes and words are those of answers."""
+    sets, encoded = data.raw, data.encoded
     counts = {
         name: {
             "documents": len(rows),
@@ -189,7 +191,7 @@ def _report(
         | {
             "hash": encoded["train"].fingerprint(),
             "files": {name: fingerprint(file)["sha256"] for name, file in files.items()},
-            "window": window,
+            "window": data.window,
             "folder": "",
             "dropped_rows": dropped,
         }

@@ -30,7 +30,7 @@ from regard.tasks.language_model.options import PromptRow, TextOptions, TextScor
 from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.results import Completion, TextScore
 from regard.tasks.language_model.settings import LanguageSettings
-from regard.tasks.planning import rules
+from regard.tasks.planning import rules, shapes
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord, ScoresRecord
 from regard.tasks.text.records import TextReport
@@ -108,7 +108,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatDa
 
     def shape(self, plan: PlanInput) -> Iterable[Default]:
         """Return a larger shape for a GPU."""
-        return rules.decoder_shape(plan)
+        return shapes.decoder_shape(plan)
 
     def vocabulary_defaults(self, plan: PlanInput) -> Iterable[Default]:
         """Return the planned size of the vocabulary."""
@@ -120,17 +120,38 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatDa
         yield from rules.adamw(0.1, (0.9, 0.99), "language models")
         yield from rules.dropout(plan, ("dropout", "embedding_dropout", "attention_dropout"))
 
-    def prepare(
-        self, settings: LanguageSettings[ModelSettings], context: Context
-    ) -> "Prepared[TextTaskData | ChatData]":
-        """Return the text or the conversations tokenized, and the model."""
+    def load_data(self, settings: LanguageSettings[ModelSettings], context: Context) -> "TextTaskData | ChatData":
+        """Return the text or the conversations tokenized."""
         if settings.data.train.path is not None:
-            from regard.tasks.language_model.chats import prepare_chats
+            from regard.tasks.language_model.chats import load_chats
 
-            return prepare_chats(settings, context)
-        from regard.tasks.language_model.prepare import prepare_language
+            return load_chats(settings, context)
+        from regard.tasks.text.corpora import load_text
 
-        return prepare_language(settings, context)
+        return load_text(settings, context)
+
+    def build(
+        self, settings: LanguageSettings[ModelSettings], data: "TextTaskData | ChatData", context: Context
+    ) -> "Bundle":
+        """Return the language model to train."""
+        from regard.tasks.language_model.prepare import build_bundle
+
+        return build_bundle(settings, data.tokenizer, context)
+
+    def prepare(
+        self,
+        settings: LanguageSettings[ModelSettings],
+        data: "TextTaskData | ChatData",
+        bundle: "Bundle",
+        context: Context,
+    ) -> "Prepared[TextTaskData | ChatData]":
+        """Return feed, objective, validation, test sets and report."""
+        from regard.tasks.language_model.chats import ChatData, prepare_chats
+        from regard.tasks.language_model.prepare import prepare_text
+
+        if isinstance(data, ChatData):
+            return prepare_chats(settings, data, bundle, context.machine)
+        return prepare_text(settings, data, bundle, context.machine)
 
     def file_source(self, path: str, lines: Sequence[str] = ()) -> dict[str, object]:
         """Return a table of prompts or conversations by its path, and running text by its paths."""
@@ -233,11 +254,6 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatDa
         from regard.tasks.language_model.card import data_section
 
         return data_section(card)
-
-    def plan(self, prepared: "Prepared[TextTaskData | ChatData]") -> dict[str, Any]:
-        """Return how much text there is."""
-        assert isinstance(prepared.report, TextReport)
-        return prepared.report.plan
 
     def shared_limit(self, members: Sequence[LanguageSettings[ModelSettings]]) -> dict[str, int]:
         """Return the window that every member of a race takes."""

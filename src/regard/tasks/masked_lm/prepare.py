@@ -1,4 +1,4 @@
-"""Preparation of a masked language model's run: text tokenized and masked, the model built."""
+"""Preparation of a masked language model's run: the model built, sequences masked, and what the loop needs."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,8 +6,7 @@ from typing import Any
 import torch
 
 from regard.checkpoint.bundle import Bundle
-from regard.data.corpus.corpus import Corpus
-from regard.data.corpus.splits import TextSplits, check_held_out, tokenize_all
+from regard.data.corpus.splits import TextSplits
 from regard.data.feeds.masked_lm import MaskedFeed, Stage, has_masked_tokens
 from regard.data.feeds.masking import Masker
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
@@ -16,19 +15,20 @@ from regard.errors import ConfigError, DataError
 from regard.interop.huggingface.encoder_configs import MASKED_WORDS, POOLER
 from regard.interop.huggingface.encoders import UNTRAINED
 from regard.models.base.settings import ModelSettings, Vocabularies
-from regard.models.families import build_model, count_parameters
+from regard.models.families import build_model, count_parameters, position_limit
 from regard.objectives.masked_lm import MaskedObjective
 from regard.progress import Progress
 from regard.tasks.baseline import token_baseline
+from regard.tasks.checks.text_sizes import text_size_findings
 from regard.tasks.data import Prepared, TextTaskData, scorings
 from regard.tasks.declarations import Context
-from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
+from regard.tasks.findings import Finding
+from regard.tasks.init_from import check_tokenizers, load_pretrained, origin_facts
 from regard.tasks.masked_lm.evaluate import MaskedText, masked_metrics
 from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport
 from regard.tasks.masked_lm.settings import MaskedSettings
 from regard.tasks.model_size import check_size
-from regard.tasks.text.corpora import corpora_report, corpus_eval_sets, corpus_folder
-from regard.tasks.text.tokenizer import corpus_tokenizer
+from regard.tasks.text.corpora import corpora_report, corpus_eval_sets
 from regard.text.tokenizer import Tokenizer
 from regard.training.device.machine import Machine
 
@@ -42,29 +42,26 @@ FEW_PAIRS = 0.5
 """Fraction of pairs among sequences below which the split into documents is suspicious."""
 
 
-def prepare_masked(settings: Settings, context: Context) -> Prepared[TextTaskData]:
-    """Tokenize the text (or take it as it was tokenized before), and build the model."""
-    machine, progress, resumed = context.machine, context.progress, context.resumed
-    if resumed is None:
-        check_held_out(settings.data)
-    folder = corpus_folder(settings.data, settings.text, settings.init_from)
-    pretrained = pretrained_bundle(settings.init_from, resumed)
-    known = resumed or pretrained
-    tokenizer = (
-        known.tokenizers["tokenizer"]
-        if known
-        else corpus_tokenizer(settings.data.train, settings.text, folder, progress)
-    )
-    corpora = tokenize_all(settings.data, tokenizer, folder, progress)
-    bundle = resumed or new_masked_bundle(settings, tokenizer, machine, pretrained)
+def build_bundle(settings: Settings, data: TextTaskData, context: Context) -> Bundle:
+    """Return the masked language model to train: resumed, pretrained or new."""
+    check_tokenizers({"tokenizer": data.tokenizer}, context, settings.init_from)
+    if has_pairs_of(settings):
+        check_documents(data.corpora, settings, context.progress)
+    pretrained = context.pretrained
     if pretrained and MASKED_WORDS in pretrained.facts.get(UNTRAINED, ()):
-        progress.info(f"{settings.init_from} has no masked-LM head: that one is trained from scratch.")
-    length = MaskedFacts.read(bundle).length or bundle.model.max_positions
-    has_pairs = bundle.model.next_sentence is not None
+        context.progress.info(f"{settings.init_from} has no masked-LM head: that one is trained from scratch.")
+    return context.resumed or new_masked_bundle(settings, data.tokenizer, context)
+
+
+def prepare_masked(
+    settings: Settings, data: TextTaskData, bundle: Bundle, context: Context
+) -> Prepared[TextTaskData]:
+    """Return masked sequences as updates, objective, validation, test sets and report."""
+    machine, progress, corpora, tokenizer = context.machine, context.progress, data.corpora, data.tokenizer
+    facts, has_pairs = MaskedFacts.read(bundle), has_pairs_of(settings)
+    length, early_updates = facts.length or bundle.model.max_positions, facts.early_updates
     is_one_document = not settings.sequences.pack_documents
-    if has_pairs:
-        check_documents(corpora, settings, progress)
-    stages = stages_of(settings, corpora.train, tokenizer, bundle)
+    stages = stages_of(settings, data, length, early_updates)
     if has_pairs:
         check_pairs(stages[-1].pairs, settings, progress)
     masker = Masker(settings.masking, tokenizer)
@@ -85,40 +82,62 @@ def prepare_masked(settings: Settings, context: Context) -> Prepared[TextTaskDat
         settings.seed,
         0 if machine.device.type == "cpu" else WORKERS,
     )
-    tests = corpora.test or {"valid": corpora.valid}
-    validated = min(len(corpora.valid), settings.validation.tokens)
     return Prepared(
         bundle=bundle,
         feed=feed,
         objective=MaskedObjective(settings.objective.nsp_weight if has_pairs else 0.0),
         width=settings.model.width,
         validate=_validation(texts["valid"], settings, machine),
-        tests=corpus_eval_sets(tests, settings.data, tokenizer),
+        tests=corpus_eval_sets(data.tests, settings.data, tokenizer),
         report=MaskedReport.model_validate(
-            corpora_report(corpora) | {"window": length, "folder": str(folder)} | origin_facts(bundle)
+            corpora_report(corpora) | {"window": length, "folder": str(data.folder)} | origin_facts(bundle)
         ),
-        data=TextTaskData(settings, corpora, bundle, length, feed.updates_in(epoch=0)),
-        baseline=token_baseline(corpora.valid.read(0, validated), "mlm_loss"),
-        scorings=scorings(sum(map(len, tests.values())), validated),
+        data=data,
+        baseline=token_baseline(corpora.valid.read(0, data.validated), "mlm_loss"),
+        scorings=scorings(sum(map(len, data.tests.values())), data.validated),
     )
 
 
-def new_masked_bundle(
-    settings: Settings, tokenizer: Tokenizer, machine: Machine, pretrained: Bundle | None = None
-) -> Bundle:
-    """Return a new model with its tokenizer, or the pretrained one; a model too large to train is refused."""
-    size = pretrained.vocabularies.target if pretrained else tokenizer.size
-    vocabularies = Vocabularies(size, size, is_shared=True)
-    check_size(count_parameters(settings.model, vocabularies), machine)
-    torch.manual_seed(settings.seed)
-    model: Any = build_model(settings.model, vocabularies)
-    length = length_of(settings.sequences, model.max_positions)
-    early = settings.sequences.phase1_length
-    if early and settings.train.is_open:
+def size_findings(data: TextTaskData) -> list[Finding]:
+    """Return the findings on the sizes of text, model and training."""
+    settings = data.settings
+    assert isinstance(settings, MaskedSettings)
+    bound = position_limit(settings.model, data.vocabularies)
+    assert bound is not None, "every encoder has a maximum"
+    length = length_of(settings.sequences, bound)
+    stages = stages_of(settings, data, length, early_updates_of(settings))
+    feed = MaskedFeed(
+        stages, Masker(settings.masking, data.tokenizer), settings.train.tokens_per_update, length, settings.seed
+    )
+    return text_size_findings(data, length, feed.updates_in(epoch=0))
+
+
+def has_pairs_of(settings: Settings) -> bool:
+    """Return True if a model has a next-sentence head."""
+    return bool(getattr(settings.model, "next_sentence_head", False))
+
+
+def early_updates_of(settings: Settings) -> int:
+    """Return the number of updates with short sequences."""
+    if not settings.sequences.phase1_length:
+        return 0
+    if settings.train.is_open:
         raise ConfigError(
             "sequences.phase1_length: the clock ends this run, so the updates of its first phase cannot be counted; "
             "give train.steps too, or leave it out."
         )
+    return round(settings.sequences.phase1_fraction * settings.train.steps)
+
+
+def new_masked_bundle(settings: Settings, tokenizer: Tokenizer, context: Context) -> Bundle:
+    """Return a new model with its tokenizer, or the pretrained one; a model too large to train is refused."""
+    pretrained = context.pretrained
+    size = pretrained.vocabularies.target if pretrained else tokenizer.size
+    vocabularies = Vocabularies(size, size, is_shared=True)
+    check_size(count_parameters(settings.model, vocabularies), context.machine)
+    torch.manual_seed(settings.seed)
+    model: Any = build_model(settings.model, vocabularies)
+    length = length_of(settings.sequences, model.max_positions)
     facts: dict[str, Any] = {
         "seed": settings.seed,
         "length": length,
@@ -126,7 +145,7 @@ def new_masked_bundle(
         "pack_documents": settings.sequences.pack_documents,
         "masking": settings.masking.model_dump(mode="json"),
         # Decided once: a run that is resumed for more steps continues with long sequences.
-        "early_updates": round(settings.sequences.phase1_fraction * settings.train.steps) if early else 0,
+        "early_updates": early_updates_of(settings),
     }
     if pretrained:
         facts |= load_pretrained(model, pretrained, settings.init_from)  # the next-sentence head may go, or be new
@@ -157,18 +176,17 @@ def length_of(settings: SequenceSettings, bound: int) -> int:
     return length
 
 
-def stages_of(settings: Settings, corpus: Corpus, tokenizer: Tokenizer, bundle: Bundle) -> list[Stage]:
-    """Return the stages of training: short sequences first where phase1_length is set, then full length."""
-    has_pairs = bundle.model.next_sentence is not None
-    sequences, facts = settings.sequences, MaskedFacts.read(bundle)
+def stages_of(settings: Settings, data: TextTaskData, length: int, early_updates: int) -> list[Stage]:
+    """Return the stages of training: short sequences first where phase1_length is set, then of full length."""
+    has_pairs, sequences, marks = has_pairs_of(settings), settings.sequences, Marks.of(data.tokenizer)
 
     def sampler(length: int) -> SentencePairSampler:
         fraction, is_one_document = sequences.short_sequence_fraction, not sequences.pack_documents
-        return SentencePairSampler(corpus, Marks.of(tokenizer), length, has_pairs, fraction, is_one_document)
+        return SentencePairSampler(data.corpora.train, marks, length, has_pairs, fraction, is_one_document)
 
-    early, updates = sequences.phase1_length, facts.early_updates
-    first = [Stage(sampler(early), updates)] if early is not None and updates else []
-    return [*first, Stage(sampler(facts.length or bundle.model.max_positions))]
+    early = sequences.phase1_length
+    first = [Stage(sampler(early), early_updates)] if early is not None and early_updates else []
+    return [*first, Stage(sampler(length))]
 
 
 def check_documents(corpora: TextSplits, settings: Settings, progress: Progress) -> None:

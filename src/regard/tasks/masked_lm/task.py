@@ -28,7 +28,7 @@ from regard.tasks.declarations import (
 from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport
 from regard.tasks.masked_lm.settings import MaskedSettings
-from regard.tasks.planning import rules
+from regard.tasks.planning import rules, shapes
 from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord, ScoresRecord
 from regard.tasks.text.checks import text_checks
@@ -120,7 +120,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
 
     def shape(self, plan: PlanInput) -> Iterable[Default]:
         """Return a larger shape for a GPU."""
-        return rules.encoder_shape(plan)
+        return shapes.encoder_shape(plan)
 
     def vocabulary_defaults(self, plan: PlanInput) -> Iterable[Default]:
         """Return the planned size of the vocabulary."""
@@ -133,15 +133,31 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
         yield from rules.dropout(plan, ("dropout", "embedding_dropout", "attention_dropout"), most=0.1)
         yield from rules.init_spread(plan)
 
-    def prepare(self, settings: MaskedSettings[ModelSettings], context: Context) -> "Prepared[TextTaskData]":
-        """Return the text tokenized and masked, and the model."""
+    def load_data(self, settings: MaskedSettings[ModelSettings], context: Context) -> "TextTaskData":
+        """Return the text tokenized."""
+        from regard.tasks.text.corpora import load_text
+
+        return load_text(settings, context)
+
+    def build(self, settings: MaskedSettings[ModelSettings], data: "TextTaskData", context: Context) -> "Bundle":
+        """Return the masked language model to train."""
+        from regard.tasks.masked_lm.prepare import build_bundle
+
+        return build_bundle(settings, data, context)
+
+    def prepare(
+        self, settings: MaskedSettings[ModelSettings], data: "TextTaskData", bundle: "Bundle", context: Context
+    ) -> "Prepared[TextTaskData]":
+        """Return masked sequences as updates, objective, validation, test sets and report."""
         from regard.tasks.masked_lm.prepare import prepare_masked
 
-        return prepare_masked(settings, context)
+        return prepare_masked(settings, data, bundle, context)
 
     def checks(self) -> Sequence[Check]:
         """Return the checks of running text."""
-        return text_checks()
+        from regard.tasks.masked_lm.prepare import size_findings
+
+        return text_checks(size_findings)
 
     def pipeline(self, bundle: "Bundle", options: LoadOptions) -> "Encoder":
         """Return a text encoder that fills masks."""
@@ -199,11 +215,6 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
         from regard.tasks.masked_lm.card import data_section
 
         return data_section(card)
-
-    def plan(self, prepared: "Prepared[TextTaskData]") -> dict[str, Any]:
-        """Return how much text there is."""
-        assert isinstance(prepared.report, MaskedReport)
-        return prepared.report.plan
 
     def suggested(self, bundle: "Bundle") -> Operation:
         """Return `embed` for a model whose masked-LM head is untrained."""

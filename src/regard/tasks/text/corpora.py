@@ -10,14 +10,18 @@ from typing import Any
 from regard.config.settings import Settings
 from regard.data.corpus.corpus import Corpus
 from regard.data.corpus.shards import tokenize
-from regard.data.corpus.splits import TextSplits, tokenize_all
+from regard.data.corpus.splits import TextSplits, check_held_out, tokenize_all
 from regard.data.settings.text import LanguageData, SentenceRule, TextData, TextSource, WordData
 from regard.errors import ConfigError, DataError
+from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.tasks.card import source_of
-from regard.tasks.data import EvalSet
+from regard.tasks.data import EvalSet, TextTaskData
+from regard.tasks.declarations import Context
 from regard.tasks.record import RunRecord
 from regard.tasks.text.records import TextReport
+from regard.tasks.text.settings import TextRunSettings
+from regard.tasks.text.tokenizer import corpus_tokenizer
 from regard.text.tokenizer import Tokenizer
 from regard.training.device.machine import Machine, prepare_machine
 from regard.training.settings import MachineSettings
@@ -40,6 +44,23 @@ def corpus_folder(data: TextData | WordData, text: Settings, init_from: str | No
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:8]
     first = data.train.paths[0].replace(":", "-")
     return Path("corpora") / f"{Path(first).name.partition('.')[0] or 'text'}-{digest}"
+
+
+def load_text(settings: TextRunSettings[ModelSettings], context: Context) -> TextTaskData:
+    """Return the text tokenized, or as it was tokenized before."""
+    if context.resumed is None:
+        check_held_out(settings.data)
+    folder, known, progress = (
+        corpus_folder(settings.data, settings.text, settings.init_from),
+        context.known,
+        context.progress,
+    )
+    tokenizer = (
+        known.tokenizers["tokenizer"]
+        if known
+        else corpus_tokenizer(settings.data.train, settings.text, folder, progress)
+    )
+    return TextTaskData(settings, tokenize_all(settings.data, tokenizer, folder, progress), tokenizer, folder)
 
 
 def corpus_sets(corpora: TextSplits) -> dict[str, Corpus]:

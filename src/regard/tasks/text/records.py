@@ -1,6 +1,6 @@
 """Schemas of running text in run.json: its files and its counts."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import ValidationError, model_validator
 
@@ -55,7 +55,7 @@ class TextReport(DataReport):
         return self
 
     @property
-    def plan(self) -> dict[str, int]:
+    def plan(self) -> dict[str, Any]:
         """The sizes that a dry run prints."""
         return {"train_tokens": self.train.tokens, "valid_tokens": self.valid.tokens, "window": self.window}
 

@@ -1,4 +1,4 @@
-"""Preparation of a translation run: pairs cleaned and encoded, the model built."""
+"""Preparation of a translation run: pairs cleaned and encoded, the model built, and what the loop needs."""
 
 import math
 from collections import Counter
@@ -25,7 +25,7 @@ from regard.inspection.attention_focus import attention_focus
 from regard.metrics.translation import translation_scores
 from regard.models.base.protocols import is_conditional_masked
 from regard.models.base.settings import ModelSettings, Vocabularies
-from regard.models.families import build_model, count_parameters
+from regard.models.families import build_model, count_parameters, position_limit
 from regard.objectives.loss import Objective
 from regard.objectives.mask_predict import MaskedTranslationObjective
 from regard.objectives.settings import MaskedTranslationObjectiveSettings
@@ -35,7 +35,7 @@ from regard.tasks.baseline import token_baseline
 from regard.tasks.data import EvalSet, Prepared, RawPairs, TranslationData, scorings, translation_tokenizers
 from regard.tasks.declarations import Context
 from regard.tasks.embedding_init import fill_embeddings, freeze_embeddings
-from regard.tasks.init_from import load_pretrained, origin_facts, pretrained_bundle
+from regard.tasks.init_from import check_tokenizers, load_pretrained, origin_facts
 from regard.tasks.model_size import check_size
 from regard.tasks.translate.losses import fixed_masks, mean_nll
 from regard.tasks.translate.mask_predict import build_translator
@@ -57,31 +57,34 @@ FEWEST_OUTPUTS = 5
 """Outputs below which the fraction of duplicates is not computed."""
 
 
-def prepare_translation(settings: Settings, context: Context) -> Prepared[TranslationData]:
-    """Read and clean the pairs, train or take tokenizers, encode, and build the model."""
-    return prepare_pairs(load_data(settings, context), context.machine)
-
-
-def load_data(settings: Settings, context: Context) -> TranslationData:
-    """Return the pairs, cleaned and encoded, and the model that is trained on them."""
-    progress, resumed = context.progress, context.resumed
+def load_pairs(settings: Settings, context: Context) -> TranslationData:
+    """Return the pairs, cleaned and encoded, by new tokenizers where no model has any."""
+    progress, known = context.progress, context.known
     raw, train, valid, reports = _read(settings.data, progress)
-    pretrained = pretrained_bundle(settings.init_from, resumed)
-    loaded = resumed or pretrained
-    tokenizers = loaded.tokenizers if loaded else _tokenizers(train, settings.text, progress)
-    bundle = resumed or new_bundle(settings, tokenizers, context.machine, progress, pretrained)
-    freeze_embeddings(bundle.model, bundle.tokenizers, settings.vectors)
-    limit = min(settings.data.cleaning.max_tokens, bundle.model.max_positions or settings.data.cleaning.max_tokens)
+    tokenizers = known.tokenizers if known else _tokenizers(train, settings.text, progress)
+    source, target = translation_tokenizers(tokenizers)
+    positions = position_limit(settings.model, Vocabularies(source.size, target.size, source is target))
+    limit = min(settings.data.cleaning.max_tokens, positions or settings.data.cleaning.max_tokens)
     train, encoded = _encode(train, tokenizers, limit, reports["train"], progress)
     valid, valid_encoded = _encode(valid, tokenizers, limit, reports["valid"], SILENT)
     for role, report in reports.items():
         progress.info(f"{role}: {report.sentence()}")
-    return TranslationData(settings, raw, train, valid, encoded, valid_encoded, bundle, reports, limit)
+    return TranslationData(settings, raw, train, valid, encoded, valid_encoded, tokenizers, reports, limit)
 
 
-def prepare_pairs(data: TranslationData, machine: Machine) -> Prepared[TranslationData]:
-    """Return the prepared run of encoded pairs: feed, objective, validation, test sets and report."""
-    settings, bundle, encoded = data.settings, data.bundle, data.encoded
+def build_bundle(settings: Settings, data: TranslationData, context: Context) -> Bundle:
+    """Return the translator to train: resumed, pretrained or new."""
+    check_tokenizers(data.roles, context, settings.init_from)
+    bundle = context.resumed or _new_bundle(settings, data, context)
+    freeze_embeddings(bundle.model, bundle.tokenizers, settings.vectors)
+    return bundle
+
+
+def prepare_pairs(
+    settings: Settings, data: TranslationData, bundle: Bundle, machine: Machine
+) -> Prepared[TranslationData]:
+    """Return feed, objective, validation, test sets and report of encoded pairs."""
+    encoded = data.encoded
     has_dropout = any(settings.text.dropouts)
     corpus = _with_dropout(data.train, encoded, settings, bundle.tokenizers) if has_dropout else lambda _: encoded
     examples: Callable[[int], Examples] = corpus
@@ -103,7 +106,7 @@ def prepare_pairs(data: TranslationData, machine: Machine) -> Prepared[Translati
         objective=objective,
         width=settings.model.width,
         validate=_validation(bundle, data.valid_encoded, data.valid, settings, machine),
-        tests=(tests := test_sets(data)),
+        tests=(tests := _test_sets(data)),
         report=report,
         data=data,
         baseline=token_baseline(data.valid_encoded.target.ids),
@@ -111,7 +114,7 @@ def prepare_pairs(data: TranslationData, machine: Machine) -> Prepared[Translati
     )
 
 
-def test_sets(data: TranslationData) -> dict[str, EvalSet]:
+def _test_sets(data: TranslationData) -> dict[str, EvalSet]:
     """Return the test sets of a run, its validation set where it has none, each with all its references."""
     sources = data.settings.data.test
     tests = {
@@ -163,24 +166,18 @@ def _tokenizers(pairs: Sequence[Pair], text: TextSettings, progress: Progress) -
     return {side: train_tokenizer(lines, text, progress, f"{side} tokenizer") for side, lines in sides.items()}
 
 
-def new_bundle(
-    settings: Settings,
-    tokenizers: dict[str, Tokenizer],
-    machine: Machine,
-    progress: Progress = SILENT,
-    pretrained: Bundle | None = None,
-) -> Bundle:
+def _new_bundle(settings: Settings, data: TranslationData, context: Context) -> Bundle:
     """Return a new model with its tokenizers, or the pretrained one; a model too large to train is refused."""
-    source, target = translation_tokenizers(tokenizers)
-    vocabularies = pretrained.vocabularies if pretrained else Vocabularies(source.size, target.size, source is target)
-    check_size(count_parameters(settings.model, vocabularies), machine)
+    pretrained = context.pretrained
+    vocabularies = pretrained.vocabularies if pretrained else data.vocabularies
+    check_size(count_parameters(settings.model, vocabularies), context.machine)
     torch.manual_seed(settings.seed)
     model = build_model(settings.model, vocabularies)
     facts = {"decode": settings.decode.model_dump(mode="json"), "seed": settings.seed}
-    facts |= fill_embeddings(model, tokenizers, settings.vectors, progress)
+    facts |= fill_embeddings(model, data.roles, settings.vectors, context.progress)
     if pretrained:
         facts |= load_pretrained(model, pretrained, settings.init_from)
-    return Bundle(settings.task, model, settings.model, vocabularies, tokenizers, facts)
+    return Bundle(settings.task, model, settings.model, vocabularies, data.roles, facts)
 
 
 def _encode(

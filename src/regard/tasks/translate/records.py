@@ -49,3 +49,8 @@ class PairReport(DataReport):
 
     train: PairCounts
     valid: PairCounts
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """Numbers of pairs kept and dropped."""
+        return {"train_pairs": self.train.kept, "valid_pairs": self.valid.kept, "dropped": self.train.dropped}

@@ -147,22 +147,29 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
         """Return the planned settings of a translator's training."""
         return translator_defaults(plan)
 
-    def prepare(self, settings: PairRunSettings[ModelSettings], context: Context) -> "Prepared[TranslationData]":
-        """Return the pairs cleaned and encoded, and the model."""
-        from regard.tasks.translate.prepare import prepare_translation
+    def load_data(self, settings: PairRunSettings[ModelSettings], context: Context) -> "TranslationData":
+        """Return the pairs cleaned and encoded."""
+        from regard.tasks.translate.prepare import load_pairs
 
-        return prepare_translation(settings, context)
+        return load_pairs(settings, context)
 
-    def prepare_from(
-        self, settings: PairRunSettings[ModelSettings], data: "TranslationData", context: Context
+    def build(self, settings: PairRunSettings[ModelSettings], data: "TranslationData", context: Context) -> "Bundle":
+        """Return the translator to train."""
+        from regard.tasks.translate.prepare import build_bundle
+
+        return build_bundle(settings, data, context)
+
+    def prepare(
+        self,
+        settings: PairRunSettings[ModelSettings],
+        data: "TranslationData",
+        bundle: "Bundle",
+        context: Context,
     ) -> "Prepared[TranslationData]":
-        """Prepare a run on pairs that are cleaned and encoded already."""
-        from dataclasses import replace
+        """Return feed, objective, validation, test sets and report."""
+        from regard.tasks.translate.prepare import prepare_pairs
 
-        from regard.tasks.translate.prepare import new_bundle, prepare_pairs
-
-        bundle = context.resumed or new_bundle(settings, data.bundle.tokenizers, context.machine)
-        return prepare_pairs(replace(data, settings=settings, bundle=bundle), context.machine)
+        return prepare_pairs(settings, data, bundle, context.machine)
 
     def train_tokens(self, prepared: "Prepared[TranslationData]") -> int:
         """Return how many target tokens an epoch trains on."""
@@ -265,16 +272,6 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
         from regard.tasks.translate.card import data_section
 
         return data_section(card)
-
-    def plan(self, prepared: "Prepared[TranslationData]") -> dict[str, Any]:
-        """Return how many pairs were kept and dropped."""
-        report = prepared.report
-        assert isinstance(report, PairReport)
-        return {
-            "train_pairs": report.train.kept,
-            "valid_pairs": report.valid.kept,
-            "dropped": report.train.dropped,
-        }
 
     def shared_limit(self, members: Sequence[PairRunSettings[ModelSettings]]) -> dict[str, int]:
         """Return the longest sentence that every member of a race takes."""

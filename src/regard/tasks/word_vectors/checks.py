@@ -3,7 +3,7 @@
 from typing import Any
 
 from regard.tasks.findings import Finding, Severity, percent
-from regard.tasks.word_vectors.prepare import PreparedWords
+from regard.tasks.word_vectors.prepare import CountedWords
 from regard.tasks.word_vectors.records import WordCountsRecord
 from regard.text.settings import WordSettings
 
@@ -13,9 +13,9 @@ MOST_LEFT_OUT = 0.1
 """Fraction of a text that may have no vectors before it is a warning."""
 
 
-def word_findings(data: PreparedWords) -> list[Finding]:
+def word_findings(data: CountedWords) -> list[Finding]:
     """Return the findings on the words of a text: enough of them, covered by the vocabulary, none pruned."""
-    counts, settings = data.report.train, data.settings
+    counts, settings = data.totals, data.settings
     return [
         _amount(counts.words_read, settings.train.epochs),
         _out_of_vocabulary(settings.text, counts),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from regard.checkpoint.atomic import write_json
 from regard.checkpoint.bundle import Bundle
+from regard.data.corpus.corpus import Corpus
 from regard.data.corpus.manifest import write_array
 from regard.data.corpus.shards import tokenize
 from regard.data.corpus.word_counts import WordEncoder, count_words
@@ -27,7 +28,7 @@ from regard.tasks.text.corpora import corpus_folder
 from regard.tasks.text.tokenizer import MADE_FROM, TOKENIZER, made_before, sign_of
 from regard.tasks.word_vectors.evaluate import read_questions, read_rated_pairs
 from regard.tasks.word_vectors.init_from import init_vectors
-from regard.tasks.word_vectors.records import WordReport
+from regard.tasks.word_vectors.records import WordCountsRecord, WordReport
 from regard.tasks.word_vectors.settings import VectorEvaluationSettings, VectorSettings
 from regard.text.tokenizer import Tokenizer
 from regard.text.word_vocabulary import table_tokenizer
@@ -39,37 +40,48 @@ COUNTS = "word-counts.npy"
 
 
 @dataclass(frozen=True)
-class PreparedWords:
-    """The prepared text of word vectors, for checks."""
+class CountedWords:
+    """Text as word ids, and the counts of its words."""
 
     settings: Settings
-    report: WordReport
+    corpus: Corpus
+    tokenizer: Tokenizer
+    counts: NDArray[np.int64]  # (V,)
+    totals: WordCountsRecord
+    folder: Path
+    """The folder of the encoded text."""
 
 
-def prepare_vectors(settings: Settings, context: Context) -> Prepared[PreparedWords]:
-    """Count the words, encode the text as word ids (or take both as made before), and build the matrices."""
-    progress, resumed = context.progress, context.resumed
+def load_words(settings: Settings, context: Context) -> CountedWords:
+    """Count the words and encode the text as word ids, or take both as made before."""
     _check_evaluation(settings.evaluation)
-    folder = corpus_folder(settings.data, settings.text)
-    tokenizer, counts, totals = vocabulary_of(settings, folder, progress)
+    folder, resumed = corpus_folder(settings.data, settings.text), context.resumed
+    tokenizer, counts, totals = vocabulary_of(settings, folder, context.progress)
     if resumed:
         tokenizer = resumed.tokenizers["tokenizer"]
     encoder = WordEncoder(tokenizer, settings.text)
-    corpus = tokenize(settings.data.train, tokenizer, folder / "train", progress, "encode words", encoder=encoder)
+    corpus = tokenize(
+        settings.data.train, tokenizer, folder / "train", context.progress, "encode words", encoder=encoder
+    )
     words = int(counts.sum())
     if words < 2:
         raise DataError(f"{settings.data.train.name}: there are no two words with vectors in it; add text.")
-    bundle = resumed or _new_bundle(settings, tokenizer, context.machine, progress)
+    record = WordCountsRecord.model_validate(asdict(corpus.counts) | {"words": words} | totals)
+    return CountedWords(settings, corpus, tokenizer, counts, record, folder)
+
+
+def prepare_vectors(settings: Settings, data: CountedWords, bundle: Bundle) -> Prepared[CountedWords]:
+    """Return the feed of the trainer of word vectors, and the report; nothing is validated or tested."""
     feed: Any = Word2VecFeed(
-        corpus, counts, settings.train.words_per_update
+        data.corpus, data.counts, settings.train.words_per_update
     )  # VectorTrainer's, no Feed of token batches
     objective: Any = settings.objective
     report = WordReport.model_validate(
         {
-            "train": asdict(corpus.counts) | {"words": words} | totals,
-            "vocabulary": tokenizer.size - 1,
-            "folder": str(folder),
-            "hash": corpus.fingerprint,
+            "train": data.totals,
+            "vocabulary": data.tokenizer.size - 1,
+            "folder": str(data.folder),
+            "hash": data.corpus.fingerprint,
         }
         | origin_facts(bundle)
     )
@@ -81,7 +93,7 @@ def prepare_vectors(settings: Settings, context: Context) -> Prepared[PreparedWo
         validate=lambda model: {},
         tests={},
         report=report,
-        data=PreparedWords(settings, report),
+        data=data,
     )
 
 
@@ -125,7 +137,8 @@ def vocabulary_of(
     return tokenizer, counts, totals
 
 
-def _new_bundle(settings: Settings, tokenizer: Tokenizer, machine: Machine, progress: Progress) -> Bundle:
+def new_vectors(settings: Settings, tokenizer: Tokenizer, machine: Machine, progress: Progress) -> Bundle:
+    """Return two new embedding matrices, with the vectors of pretrained ones where they are given."""
     vocabularies = Vocabularies(tokenizer.size - 1, tokenizer.size - 1, is_shared=True)
     check_size(count_parameters(settings.model, vocabularies), machine)
     torch.manual_seed(settings.seed)

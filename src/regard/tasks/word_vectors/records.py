@@ -38,6 +38,11 @@ class WordReport(DataReport):
     vocabulary: Count
     folder: str
 
+    @property
+    def plan(self) -> dict[str, Any]:
+        """The number of words with vectors in the text."""
+        return {"train_words": self.train.words}
+
 
 class SectionRecord(Record):
     """Analogies of one kind: all of them, those whose words have vectors, and the accuracy on these."""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from regard.pipelines.word_vectors import WordVectors
     from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared
-    from regard.tasks.word_vectors.prepare import PreparedWords
+    from regard.tasks.word_vectors.prepare import CountedWords
 
 
 class WordEvaluation(EvaluateOptions):
@@ -47,7 +47,7 @@ class WordEvaluation(EvaluateOptions):
     """Restrict analogy answers to the N most frequent words (default: all)."""
 
 
-class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordVectors"]):
+class WordVectorTask(Task[VectorSettings[ModelSettings], "CountedWords", "WordVectors"]):
     """Word vectors by skip-gram or CBOW, with a trainer of their own."""
 
     name = "vectors"
@@ -89,14 +89,28 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
 
     preset = "skip-gram"
 
-    def prepare(self, settings: VectorSettings[ModelSettings], context: Context) -> "Prepared[PreparedWords]":
-        """Return the text as word ids, and the two matrices."""
+    def load_data(self, settings: VectorSettings[ModelSettings], context: Context) -> "CountedWords":
+        """Return the text as word ids, and the counts of its words."""
+        from regard.tasks.word_vectors.prepare import load_words
+
+        return load_words(settings, context)
+
+    def build(self, settings: VectorSettings[ModelSettings], data: "CountedWords", context: Context) -> "Bundle":
+        """Return the two matrices."""
+        from regard.tasks.word_vectors.prepare import new_vectors
+
+        return context.resumed or new_vectors(settings, data.tokenizer, context.machine, context.progress)
+
+    def prepare(
+        self, settings: VectorSettings[ModelSettings], data: "CountedWords", bundle: "Bundle", context: Context
+    ) -> "Prepared[CountedWords]":
+        """Return the feed of the trainer, and the report."""
         from regard.tasks.word_vectors.prepare import prepare_vectors
 
-        return prepare_vectors(settings, context)
+        return prepare_vectors(settings, data, bundle)
 
     def trainer(
-        self, settings: VectorSettings[ModelSettings], prepared: "Prepared[PreparedWords]", *parts: Any, **named: Any
+        self, settings: VectorSettings[ModelSettings], prepared: "Prepared[CountedWords]", *parts: Any, **named: Any
     ) -> Any:
         """Return the trainer of word vectors, whose steps are sparse and need no autograd."""
         from regard.models.word_vectors import WordVectorSettings
@@ -168,10 +182,6 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "PreparedWords", "WordV
         from regard.tasks.word_vectors.card import data_section
 
         return data_section(card)
-
-    def plan(self, prepared: "Prepared[PreparedWords]") -> dict[str, Any]:
-        """Return how many words there are."""
-        return {"train_words": prepared.data.report.train.words}
 
     def repeatability(self, record: RunRecord) -> str:
         """Return how exactly the run repeats: threads update vectors without locks."""
