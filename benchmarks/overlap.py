@@ -6,7 +6,7 @@ Two processes of this machine train a GPT; the link between them is simulated: a
 other by gloo, and holds each back until bytes / bandwidth have passed. The bandwidth is chosen so that the flat
 reduction doubles the time of an update without any. The three sides alternate, an update each. Prints a line of JSON:
 milliseconds an update (median over rounds, lowest, highest), what both sides lose to the one without reductions, the
-ratio of these losses, and the part of the time of all reductions that lies within the backward pass, by torch's profiler.
+ratio of these losses, and the part of the time of reductions in which gradients are computed (torch's profiler).
 """
 
 import argparse
@@ -50,6 +50,8 @@ class Link:
     def reduce(self, tensor: Tensor) -> "torch.futures.Future[Tensor]":
         """Sum a tensor over the processes, in place."""
         future: torch.futures.Future[Tensor] = torch.futures.Future()
+        with record_function("ready"):
+            pass
         self._queue.put((tensor, future))
         return future
 
@@ -86,8 +88,7 @@ class Sides:
         began = time.perf_counter()
         self.model.zero_grad(set_to_none=True)
         total, _ = (self.ddp if side == "replicate" else self.module)(self.batch, self.counts)
-        with record_function("backward"):
-            total.backward()
+        total.backward()
         if side == "flat":
             gradients = [each.grad for each in self.model.parameters() if each.grad is not None]
             flat = torch.cat([each.reshape(-1) for each in gradients])
@@ -105,18 +106,18 @@ class Sides:
 
 
 def overlap(sides: Sides, trace: Path | None) -> tuple[int, float]:
-    """Return the number of reductions of an update, and the part of their time that lies within the backward pass."""
+    """Return the number of reductions of an update, and the part of their time while gradients are computed."""
     every_thread = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
     with profile(activities=[ProfilerActivity.CPU], experimental_config=every_thread) as profiler:
         sides.update("replicate")
     if trace is not None:
         profiler.export_chrome_trace(str(trace))
-    spans: dict[str, list[tuple[float, float]]] = {"backward": [], "reduction": []}
+    spans: dict[str, list[tuple[float, float]]] = {"ready": [], "reduction": []}
     for event in profiler.events() or ():
         if event.name in spans:
             spans[event.name].append((event.time_range.start, event.time_range.end))
-    ((begins, ends),) = spans["backward"]
-    within = sum(max(0.0, min(last, ends) - max(first, begins)) for first, last in spans["reduction"])
+    computed = max(last for _, last in spans["ready"])  # the last gradient is there, and DDP waits for the sums
+    within = sum(max(0.0, min(last, computed) - first) for first, last in spans["reduction"])
     return len(spans["reduction"]), within / sum(last - first for first, last in spans["reduction"])
 
 
@@ -144,7 +145,7 @@ def measure(given: argparse.Namespace) -> dict[str, object]:
         "lost": {side: round(value) for side, value in lost.items()},
         "ratio": round(lost["replicate"] / lost["flat"], 2),
         "reductions": number,
-        "within_backward": round(within, 2),
+        "overlapped": round(within, 2),
     }
 
 
