@@ -45,7 +45,7 @@ def wait_for(run: Path, step: int, process: subprocess.Popen) -> None:
 
 def workers(run: Path) -> list[int]:
     """Return the processes that train a run, which were started with its folder."""
-    found = []
+    pids = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0")
@@ -53,5 +53,5 @@ def workers(run: Path) -> list[int]:
         except OSError:
             continue
         if os.fsencode(run) in words and b"TORCHELASTIC_RUN_ID=" in environment:
-            found.append(int(folder.name))
-    return sorted(found)
+            pids.append(int(folder.name))
+    return sorted(pids)

@@ -97,7 +97,7 @@ def _compare(facts: dict[str, object], team: ProcessGroup) -> None:
 def newest_checkpoint(run: Run, team: ProcessGroup) -> tuple[Path, Sequence[CheckpointError]]:
     """Return the checkpoint to resume from, as the main process sees it, and the errors of newer ones.
 
-    Where there is none that is intact, all raise what the main process has found.
+    Where there is none that is intact, all raise the error of the main process.
     """
     folder, damages, refusal = Path(), list[CheckpointError](), ""
     if team.is_main:
