@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard import registry
 from regard.cli.options import NOTHING, Flag, Given, Json, Quiet, Run, column, flags_of, options
-from regard.cli.run_options import COLUMNS, MACHINE, RUN_FLAGS, label_columns
+from regard.cli.run_options import COLUMNS, MACHINE, PROCESSES, RUN_FLAGS, label_columns
 from regard.cli.task_options import Schemas, honored, shown, task_flags
 from regard.errors import ConfigError
 from regard.runs.scores.settings import ScoreSettings
@@ -31,21 +31,27 @@ def _source_flags() -> list[Flag]:
     ]
 
 
-@options(*_source_flags(), *task_flags(OWN_SOURCES), *task_flags(SCHEMAS), *flags_of(ScoreSettings), *MACHINE)
+@options(
+    *_source_flags(), *task_flags(OWN_SOURCES), *task_flags(SCHEMAS), *flags_of(ScoreSettings), *MACHINE, PROCESSES[0]
+)
 def evaluate(run: Run, given: Given = NOTHING, quiet: Quiet = False, json: Json = False) -> None:
     """Score a model on its own test sets or on other data: BLEU, perplexity, F1."""
     from regard.cli.console import print_json, print_line, progress
     from regard.cli.metrics import print_comparison, print_scores
     from regard.runs.evaluate import evaluate
+    from regard.runs.processes import divide_command
     from regard.runs.scores.model import task_of
     from regard.training.device.machine import use_threads
 
+    prints = divide_command(given["processes"])
     use_threads(given["threads"])
     task = task_of(run)
     chosen: dict[str, Any] = {"device": given["device"] or "auto", **given.values_of(ScoreSettings.model_fields)}
     source, own = source_of(task, run, given), honored(task, run, given, SCHEMAS)
     evaluated = evaluate(run, source, **own, **chosen, progress=progress(quiet))
     values = {name: each.to_dict() for name, each in evaluated.items()}
+    if not prints:
+        return
     if json:
         print_json(values)
         return
