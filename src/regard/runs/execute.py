@@ -259,7 +259,7 @@ def _close(
     is_scored: bool,
 ) -> None:
     """Note how training ended, score the best checkpoint by all processes, and leave the card."""
-    state, facts = trainer.state, dict[str, Any]()
+    state, noted = trainer.state, dict[str, object]()
     if trainer.team.is_main:
         run.note(
             steps=state.step,
@@ -268,9 +268,9 @@ def _close(
             data_wait_seconds=round(state.waited, 3),
         )
     if reason != "interrupted" and is_scored:
-        facts["scores"] = final_scores(run, task, prepared, trainer, progress)
+        noted["scores"] = final_scores(run, task, prepared, trainer, progress)
     if not trainer.team.is_main:
         return
-    run.note(state=reason, **facts)
+    run.note(state=reason, **noted)
     if is_scored:
         leave_card(run, progress)

@@ -1,7 +1,7 @@
 """The scores of a run that has just ended: its best checkpoint on its test sets, computed by all its processes."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from regard.checkpoint.bundle import read_bundle
 from regard.nn.layers.low_rank import is_adapted
@@ -18,8 +18,8 @@ from regard.training.parallel.shard import is_sharded, load_whole
 
 
 def final_scores(
-    run: Run, task: AnyTask, prepared: Prepared[Any], trainer: Trainer, progress: Progress
-) -> dict[str, Any]:
+    run: Run, task: AnyTask, prepared: Prepared[object], trainer: Trainer, progress: Progress
+) -> Mapping[str, object]:
     """Return the scores by set, and write their passports; a collective call of all processes.
 
     A model of which each process holds a part takes the best weights in the same parts.
