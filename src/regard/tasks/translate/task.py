@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.metrics.bootstrap import Statistic
     from regard.tasks.card import CardInput
-    from regard.tasks.data import EvalSet, Prepared, TranslationData
+    from regard.tasks.data import EvalSet, Prepared, SampleLoss, TranslationData
     from regard.tasks.translate.pipeline import Translator
 
 CONTINUED_RATE = 1e-4
@@ -241,6 +241,12 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
 
         return evaluate_pairs(pipeline, chosen, progress, **options.model_dump(exclude_none=True))
 
+    def sample_loss(self, pipeline: "Translator", record: RunRecord, examples: int) -> "SampleLoss":
+        """Return the loss on sentence pairs of validation: of all target tokens, or of masked ones (mask-predict)."""
+        from regard.tasks.translate.evaluate import sample_pairs
+
+        return sample_pairs(pipeline, record.data_settings(PairData), examples)
+
     def statistics(self, pipeline: "Translator", chosen: "EvalSet", outputs: Sequence[str]) -> "dict[str, Statistic]":
         """Return the corpus scores of hypotheses as functions of how often each sentence counts."""
         from regard.tasks.translate.evaluate import output_statistics
@@ -275,7 +281,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
 
     def shared_limit(self, members: Sequence[PairRunSettings[ModelSettings]]) -> dict[str, int]:
         """Return the longest sentence that every member of a race takes."""
-        from regard.tasks.translate.limits import common_length
+        from regard.tasks.translate.prepare import common_length
 
         return common_length(members)
 
