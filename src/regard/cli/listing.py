@@ -47,7 +47,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "convert": ("tools.export", "Convert a run's best model, or word vectors, to another library's format."),
         "import": ("tools.export:import_", "Turn a Hugging Face model into a checkpoint of regard."),
         "tokenizer": ("tools.tokenizer:app", "Train a tokenizer, or show how it splits a text."),
-        "data": ("tools.data:app", "Print embedded data sets."),
+        "data": ("tools.data:app", "Print embedded data sets, or tokenize text before a training."),
         "tasks": ("tools.lists", "List all tasks, built-in and installed: data, verbs and metrics of each."),
         "recipes": ("tools.lists", "List the recipes that can be trained by name."),
         "presets": ("tools.lists", "List the model presets (model.preset) with their exact numbers of parameters."),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from json import dumps
 
-from regard.cli.console import print_json, print_line, print_table
+from regard.cli.console import print_json, print_line, print_table, show
 from regard.metrics.comparison import Comparison
 from regard.progress import duration
 from regard.runs.planning.cluster_words import HEADER, strategy_rows
@@ -50,13 +50,8 @@ def print_scores(task: AnyTask, sets: Mapping[str, Values]) -> None:
 
 def print_comparison(comparison: Comparison) -> None:
     """Print two systems side by side, and under the table the verdict."""
-    print_line()
-    print_line(f"{comparison.set}: {comparison.first} against {comparison.second}")
     header, rows = comparison.table()
-    print_table(header, rows, right=range(1, 5))
-    for sentence in comparison.words():
-        print_line(sentence)
-    print_line(f"Paired bootstrap, two-sided, {comparison.resamples:,} resamples, seed {comparison.seed}.")
+    show(False, None, "", comparison.title, (header, rows, range(1, 5)), *comparison.words(), comparison.method)
 
 
 def print_plan(plan: Plan, as_json: bool) -> None:

@@ -103,6 +103,16 @@ class Comparison:
         header = ("metric", "first [95 %]", "second [95 %]", "difference [95 %]", "p")
         return header, [(each.metric.label, *each.cells(), f"{each.p:.4f}") for each in self.differences]
 
+    @property
+    def title(self) -> str:
+        """The set, and the two systems."""
+        return f"{self.set}: {self.first} against {self.second}"
+
+    @property
+    def method(self) -> str:
+        """How its intervals and probabilities were computed."""
+        return f"Paired bootstrap, two-sided, {self.resamples:,} resamples, seed {self.seed}."
+
     def _sentence(self, each: Difference) -> str:
         shown = each.metric.format
         low, high = each.interval

@@ -39,15 +39,9 @@ def explain(
     json: Json = False,
 ) -> None:
     """Explain a setting: its meaning, type, bounds and default, and the value and source in a recipe."""
-    from regard.runs.planning.explain import explain_key
+    from regard.runs.planning.explain import explain_key, explained_rows
 
     setting, tasks = explain_key(key, recipe, settings or [])
-    values = setting.facts | {"tasks": tasks}
-    rows = {name: dumps(value, ensure_ascii=False, default=str) for name, value in values.items()}
-    rows |= {"type": str(values["type"]), "source": setting.source, "tasks": ", ".join(tasks)}
-    if setting.field is not None and setting.field.is_required:
-        rows["default"] = "none, it is required"
+    plain = {"setting": key, "meaning": setting.doc} | setting.facts | {"tasks": tasks}
     title = f"{key}: {setting.doc}" if setting.doc else key
-    show_values(
-        json, {"setting": key, "meaning": setting.doc} | values, title, (("what", "value"), list(rows.items()))
-    )
+    show_values(json, plain, title, (("what", "value"), explained_rows(setting, tasks)))

@@ -64,16 +64,7 @@ def import_(
     json: Json = False,
 ) -> None:
     """Turn a Hugging Face model into a checkpoint of regard."""
-    from regard.checkpoint.bundle import write_bundle
-    from regard.errors import CheckpointError
-    from regard.interop.huggingface.read import read
-    from regard.tasks.contract import find_task
+    from regard.runs.export.imports import import_folder
 
-    if out.exists():
-        raise CheckpointError(f"{out}: it exists already; name a folder that does not.")
-    bundle = read(folder)
-    write_bundle(out, bundle)
-    task, parameters = find_task(bundle.task), sum(each.numel() for each in bundle.model.parameters())
-    line = f"{out}: {parameters:,} parameters, {bundle.vocabularies.target:,} {task.wording.tokens}."
-    plain = {"path": out, "parameters": parameters, "vocabularies": vars(bundle.vocabularies)}
-    show(json, plain, line, use_it(task.suggested(bundle), out))
+    made, task, operation = import_folder(folder, out)
+    show(json, vars(made), made.summary(task), use_it(operation, out))

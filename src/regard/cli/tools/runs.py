@@ -56,11 +56,8 @@ def delete(run: RunFolder, given: Given = NOTHING, json: Json = False) -> None:
     chosen = given.settings(DeleteSettings)
     check_deletable(Run(run), chosen.force)
     if not chosen.yes:
-        summary = summarize(Run(run))
-        score = f", {summary.score.metric} {summary.score.value:.2f}" if summary.score else ""
         try:
-            question = f"Delete {run} ({summary.task}, {summary.state}{score}, {size_words(summary.bytes)})?"
-            is_confirmed = typer.confirm(question, err=True)
+            is_confirmed = typer.confirm(summarize(Run(run)).question, err=True)
         except (typer.Abort, RuntimeError, ValueError):  # standard input may be closed
             raise RunError(f"{run}: not confirmed, so nothing was deleted; --yes deletes without asking.") from None
         if not is_confirmed:

@@ -45,9 +45,5 @@ def show(
     loaded = load_tokenizer(tokenizer, given.settings(TokenizerSide).side)
     encoding = loaded.encode(text)
     decoded = loaded.decode(encoding.ids)
-    rows = [
-        (token, str(number), f"{start}-{end}", repr(text[start:end]))
-        for token, number, (start, end) in zip(encoding.tokens, encoding.ids, encoding.offsets, strict=True)
-    ]
-    table = (("token", "id", "offsets", "text"), rows, [1])
+    table = (("token", "id", "offsets", "text"), encoding.rows(text), [1])
     show_values(json, {"text": text, "decoded": decoded, **vars(encoding)}, table, f"decoded: {decoded}")

@@ -1,5 +1,6 @@
 """The settings of a recipe explained: value, source and meaning of each."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -41,6 +42,16 @@ class ExplainedSetting:
             "value": self.value,
             "source": self.source,
         }
+
+
+def explained_rows(setting: ExplainedSetting, tasks: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the facts of a setting and the tasks that have it, by name, in words."""
+    facts = setting.facts
+    rows = {name: json.dumps(value, ensure_ascii=False, default=str) for name, value in facts.items()}
+    rows |= {"type": str(facts["type"]), "source": setting.source, "tasks": ", ".join(tasks)}
+    if setting.field is not None and setting.field.is_required:
+        rows["default"] = "none, it is required"
+    return list(rows.items())
 
 
 def explain_recipe(
