@@ -33,7 +33,7 @@ class TokenizedText:
 
 
 def tokenize_run(settings: RunSettings[ModelSettings], progress: Progress = SILENT) -> TokenizedText:
-    """Tokenize the text of a run beside all others that do the same, and return what there is in the end."""
+    """Tokenize the text of a run beside all others that do the same; report and return its sizes."""
     data = settings.data
     if not isinstance(data, TextData) or getattr(data.train, "path", None) is not None:
         raise ConfigError(
@@ -44,4 +44,7 @@ def tokenize_run(settings: RunSettings[ModelSettings], progress: Progress = SILE
     corpora = getattr(loaded, "corpora", loaded)
     assert isinstance(corpora, TextSplits), "tasks on running text have splits of it"
     folder = corpus_folder(data, getattr(settings, "text"), settings.init_from)  # noqa: B009 (each task has its own)
-    return TokenizedText(folder, {name: corpus.counts for name, corpus in corpus_sets(corpora).items()})
+    made = TokenizedText(folder, {name: corpus.counts for name, corpus in corpus_sets(corpora).items()})
+    for line in made.lines:
+        progress.info(line)
+    return made

@@ -36,13 +36,6 @@ class Encoding:
     tokens: list[str]
     offsets: list[tuple[int, int]]
 
-    def rows(self, text: str) -> list[tuple[str, str, str, str]]:
-        """Return token, id, offsets and the part of the text, for each token."""
-        return [
-            (token, str(number), f"{start}-{end}", repr(text[start:end]))
-            for token, number, (start, end) in zip(self.tokens, self.ids, self.offsets, strict=True)
-        ]
-
 
 class Tokenizer:
     """Text to ids and ids to text; special tokens are never parsed *in* a text, only added around it."""

@@ -142,7 +142,7 @@ def _lives(process: int) -> bool:
 
 
 def _process_space() -> str:
-    """Return what tells containers of one host apart, whose process numbers mean different processes."""
+    """Return the space of process numbers: containers of one host have their own."""
     try:
         return str(Path("/proc/self/ns/pid").readlink())
     except OSError:

@@ -1,7 +1,7 @@
 """Tokenization by any number of processes and hosts over one folder: each input is claimed, nothing is done twice.
 
 The shards follow from the inputs alone: however many processes there are, and whenever they are killed, the bytes are
-the same. A process that takes over an input goes on after its last finished shard.
+the same. A process that takes over an input continues after its last finished shard.
 """
 
 import hashlib
@@ -143,7 +143,7 @@ class _Unit:
         if not claim.is_held:
             raise DataError(
                 f"{self.input.name}: this process was suspended for so long that another one took over; start it "
-                f"again to go on."
+                f"again to continue."
             )
         name = f"{MOST_SHARDS * self.number + len(entry.spans):09d}"
         if shard.rows:

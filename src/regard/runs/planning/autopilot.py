@@ -5,6 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+import torch
+
 from regard.config.overrides import nested
 from regard.config.resolve import Layer, Resolved, resolve
 from regard.config.settings import flatten
@@ -46,7 +48,9 @@ def planned(
     given = frozenset(name for layer in layers if layer is not base for name, _ in flatten(layer.values))
     settings = resolve(schema, layers).settings
     source, device = settings.data.train, _device(settings.machine.device)
-    plan = PlanInput(settings, given, survey(source), device, has_label_lists=lists_labels(source, lines))
+    cores = settings.machine.threads or torch.get_num_threads()
+    has_lists = lists_labels(source, lines)
+    plan = PlanInput(settings, given, survey(source, lines), device, has_label_lists=has_lists, cores=cores)
     below, above = list[Layer](), list[Layer]()
 
     def merged() -> Resolved[R]:

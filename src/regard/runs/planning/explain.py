@@ -1,8 +1,8 @@
 """The settings of a recipe explained: value, source and meaning of each."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from json import dumps
 
 from regard import registry
 from regard.config.overrides import nested, parse_overrides
@@ -43,15 +43,22 @@ class ExplainedSetting:
             "source": self.source,
         }
 
+    @property
+    def shown(self) -> str:
+        """Its value as it is written."""
+        return dumps(self.value, ensure_ascii=False)
 
-def explained_rows(setting: ExplainedSetting, tasks: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the facts of a setting and the tasks that have it, by name, in words."""
-    facts = setting.facts
-    rows = {name: json.dumps(value, ensure_ascii=False, default=str) for name, value in facts.items()}
-    rows |= {"type": str(facts["type"]), "source": setting.source, "tasks": ", ".join(tasks)}
-    if setting.field is not None and setting.field.is_required:
-        rows["default"] = "none, it is required"
-    return list(rows.items())
+    @property
+    def words(self) -> dict[str, str]:
+        """Its facts as they are written."""
+        words = {name: dumps(value, ensure_ascii=False, default=str) for name, value in self.facts.items()}
+        is_required = self.field is not None and self.field.is_required
+        default = {"default": "none, it is required"} if is_required else {}
+        return words | {"type": self.field.type_words if self.field else "", "source": self.source} | default
+
+    def to_dict(self) -> dict[str, object]:
+        """Return its value, source and meaning."""
+        return {"value": self.value, "source": self.source, "meaning": self.doc}
 
 
 def explain_recipe(

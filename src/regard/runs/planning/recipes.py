@@ -23,8 +23,7 @@ from regard.models.presets import preset
 from regard.runs.planning.autopilot import planned
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.embedding_init import GROUP, embedding_layer
-from regard.tasks.init_from import default_length, init_layer
-from regard.tasks.settings import FEATURE_RATE
+from regard.tasks.init_from import init_layer, prefer_tokens
 
 SOURCE_FLAGS = {"source": "--source", "target": "--target", "path": "--data", "paths": "--text"}
 """The settings that name files, and the flags for them."""
@@ -135,6 +134,8 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any], lines: Sequence[st
     task = find_task(name)
     rules = task.init_from
     pretrained = init_layer(name, rules, values, changes) if rules else None
+    if rules and rules.has_new_head:
+        prefer_tokens(values, changes)
     is_free = (
         pretrained is None and not values.get("model") and not {"preset", "family"} & {*_table(changes, "model")}
     )
@@ -156,9 +157,6 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any], lines: Sequence[st
         embeddings = embedding_layer(family(kind).settings.model_fields, preset_values, values, changes)
     origins = [base, Layer(recipe.origin, values), embeddings, Layer("the command line", changes)]
     layers = [layer for layer in origins if layer]
-    if rules and rules.has_new_head:
-        is_tuned = pretrained is not None and pretrained.values["train"]["learning_rate"] != FEATURE_RATE
-        layers.insert(0, default_length(recipe.origin, is_tuned, values, changes))
     return planned(task, schema, layers, base if is_free else None, lines)
 
 

@@ -45,12 +45,6 @@ class RunSummary:
     reason: str | None = None
     """Why it cannot be read."""
 
-    @property
-    def question(self) -> str:
-        """The question whether to delete it."""
-        score = f", {self.score.metric} {self.score.value:.2f}" if self.score else ""
-        return f"Delete {self.path} ({self.task}, {self.state}{score}, {size_words(self.bytes)})?"
-
     def cells(self) -> tuple[str, ...]:
         """Return its row of a table: path, task, preset, score, parameters, size, age, state."""
         return (
