@@ -95,8 +95,18 @@ def _compare(facts: dict[str, object], team: ProcessGroup) -> None:
 
 
 def newest_checkpoint(run: Run, team: ProcessGroup) -> tuple[Path, Sequence[CheckpointError]]:
-    """Return the checkpoint to resume from, as the main process sees it, and the errors of newer ones."""
-    folder, damages = run.checkpoints.resumable() if team.is_main else (Path(), [])
+    """Return the checkpoint to resume from, as the main process sees it, and the errors of newer ones.
+
+    Where there is none that is intact, all raise the error of the main process.
+    """
+    folder, damages, refusal = Path(), list[CheckpointError](), ""
+    if team.is_main:
+        try:
+            folder, damages = run.checkpoints.resumable()
+        except CheckpointError as error:
+            refusal = str(error)
+    if refusal := team.share(refusal):
+        raise CheckpointError(refusal)
     name = team.share(folder.name)
     folder = run.checkpoints.folder_of(name)
     _compare({f"checkpoint {name}": folder.is_dir()}, team)

@@ -9,17 +9,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.data.feeds.windows import Stream, sliding_windows
+from regard.data.feeds.windows import Stream, sliding_windows, windows_at
 from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic, exponential, ratio
 from regard.metrics.comparison import Score
 from regard.nn.inference.memory import retry_smaller
 from regard.objectives.language_model import LanguageObjective
-from regard.tasks.data import EvalSet
+from regard.tasks.data import EvalSet, SampleLoss, spread
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.language_model.pipeline import Generator
 from regard.tasks.language_model.records import LanguageFacts
-from regard.tasks.text.corpora import scoring_machine, text_hashes
+from regard.tasks.record import RunRecord
+from regard.tasks.text.corpora import scoring_machine, text_hashes, validation_corpus
 from regard.tasks.text.nll import TextUnits, label_losses, tokenizer_hash, unit_columns, unit_lines, values_of
 from regard.training.device.machine import Machine
 
@@ -156,6 +157,21 @@ def text_statistics(units: TextUnits, lines: Sequence[str]) -> dict[str, Statist
         "word_perplexity": exponential(word_loss),
         "bits_per_byte": ratio(nll, units.bytes, 1 / math.log(2)),
     }
+
+
+def sample_windows(generator: Generator, record: RunRecord, examples: int) -> SampleLoss:
+    """Return the loss on so many windows of a run's validation text, spread over it."""
+    corpus, window = validation_corpus(record, generator.tokenizer), window_of_pipeline(generator)
+    begins = [each * window for each in spread(-(-len(corpus) // window), examples)]
+    sample = windows_at(corpus, generator.tokenizer.eos_id, window, begins).to(generator.device)
+    objective = LanguageObjective()
+
+    @torch.inference_mode()
+    def loss() -> float:
+        part = objective(generator.model, sample)["nll"]
+        return float(part.sum) / part.count
+
+    return SampleLoss(loss, len(begins))
 
 
 def window_of_pipeline(generator: Generator) -> int:

@@ -17,16 +17,18 @@ from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.masked_lm import MlmBatch, fixed_batches
 from regard.data.feeds.masking import Masker
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
+from regard.data.settings.text import MaskedTextData
 from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic, exponential, ratio
 from regard.metrics.comparison import Score
 from regard.nn.inference.memory import retry_smaller
 from regard.objectives.masked_lm import follows, hidden_states_varlen
 from regard.pipelines.encoder import Encoder
-from regard.tasks.data import EvalSet
+from regard.tasks.data import EvalSet, SampleLoss, spread
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.masked_lm.records import MaskedFacts
-from regard.tasks.text.corpora import scoring_machine, text_hashes
+from regard.tasks.record import RunRecord
+from regard.tasks.text.corpora import scoring_machine, text_hashes, validation_corpus
 from regard.tasks.text.nll import tokenizer_hash, unit_columns, unit_lines
 from regard.training.device.machine import Machine
 
@@ -166,6 +168,26 @@ def evaluate_masked(encoder: Encoder, chosen: EvalSet) -> Evaluation:
         hashes=text_hashes(chosen),
         details={"rule": rule},
     )
+
+
+def sample_sequences(encoder: Encoder, record: RunRecord, examples: int) -> SampleLoss:
+    """Return the loss of masked tokens, with the same masks each time, in windows spread over a validation text."""
+    corpus = validation_corpus(record, encoder.tokenizer, schema=MaskedTextData)
+    text, machine = masked_text(corpus, encoder), scoring_machine(encoder.device)
+    windows = np.array(spread(-(-len(corpus) // text.pairs.window), examples))
+    batches = [
+        each.to(machine.device)
+        for each in fixed_batches(text.pairs, text.masker, machine.micro_batch_tokens, windows=windows)
+    ]
+
+    @torch.inference_mode()
+    def loss() -> float:
+        totals = MaskedLmMetrics()
+        for batch in batches:
+            _add(totals, encoder.model, batch)
+        return totals.named()["mlm_loss"]
+
+    return SampleLoss(loss, len(windows))
 
 
 def masked_statistics(lines: Sequence[str]) -> dict[str, Statistic]:

@@ -17,7 +17,7 @@ from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.translation import paper_scores, scores_and_statistics
 from regard.progress import SILENT, Progress
-from regard.tasks.data import EvalSet
+from regard.tasks.data import EvalSet, SampleLoss, spread
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.translate.losses import mean_nll
 from regard.tasks.translate.options import AnyTranslateOptions
@@ -111,6 +111,16 @@ def evaluate_pairs(
         decode=decoding_of(options),
         decode_defaults=decoding_of(translator.options()),
     )
+
+
+def sample_pairs(translator: Translator, data: PairData, examples: int) -> SampleLoss:
+    """Return the loss on so many validation pairs of a run, spread over them; those that do not fit are left out."""
+    pairs = validation_pairs(data)
+    encoded = encode_pairs(translator, [pairs[row] for row in spread(len(pairs), examples)])
+    bound = translator.bound or max(encoded.source.lengths.max(), encoded.target.lengths.max())
+    chosen = encoded.select(np.flatnonzero((encoded.source.lengths <= bound) & (encoded.target.lengths <= bound)))
+    limit = MICRO_BATCH_TOKENS[translator.device.type]
+    return SampleLoss(lambda: mean_nll(translator.model, chosen, translator.device, limit)["loss"], len(chosen))
 
 
 def decoding_of(options: AnyTranslateOptions) -> dict[str, Any]:
