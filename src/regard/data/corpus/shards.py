@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ class _Build:
         self.count = source.max_rows
         self.wanted: dict[str, Entry] = {}
         """Entries of the inputs read so far; owned by the reading thread."""
-        self.ids: list[NDArray[Any]] = []
+        self.ids: list[NDArray[np.generic]] = []
         self.rows: list[tuple[int, int, int, int, int, bool]] = []
         self.size, self.done = 0, 0
         """Tokens in the open shard, and in finished shards."""
@@ -193,7 +193,7 @@ class _Build:
             raise DataError(f"{each.name}: it changed while it was read; start again when nothing writes to it.")
         yield Work(each.name, entry, None, consumed=(each.size or consumed) - reported)
 
-    def _add(self, batch: list[Work], encoded: list[NDArray[Any]]) -> None:
+    def _add(self, batch: list[Work], encoded: list[NDArray[np.generic]]) -> None:
         """Append chunks to the open shard, and finish it when it is full."""
         rows = iter(encoded)
         for name, entry, chunk, mark, _ in batch:
