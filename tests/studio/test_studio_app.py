@@ -89,6 +89,29 @@ def test_text_arrives_token_by_token(studio_runs, pages):
     assert 1 <= len(events) <= 4 and events[-1]["is_last"] and not any(each["is_last"] for each in events[:-1])
 
 
+def test_a_long_call_ends_when_the_browser_leaves(studio_runs, pages):
+    """The thread of the model is free again at once: the next call does not wait for the long one."""
+
+    async def ask():
+        app = create_studio(StudioSettings(runs=studio_runs, device="cpu"), pages=pages)
+        async with client_of(app) as client:
+            options = {"max_new_tokens": 4000, "method": "beam", "beam_size": 2}
+            body = {"model": "language-model", "text": "Anna", "options": options}
+            await client.post("/studio/fields", json={"model": "classify"})
+            long = asyncio.create_task(client.post("/studio/tree", json=body))
+            served = app.state.server.store
+            while "language-model" not in served.loaded or served.loaded["language-model"].is_idle:
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(0.3)
+            long.cancel()
+            began = asyncio.get_running_loop().time()
+            short = await client.post("/studio/merges", json={"model": "language-model", "word": "Anna"})
+            return short.status_code, asyncio.get_running_loop().time() - began, long.cancelled() or long.done()
+
+    status, seconds, is_gone = asyncio.run(ask())
+    assert status == 200 and is_gone and seconds < 5
+
+
 def test_pages_are_served_with_a_policy_and_nothing_else_is(studio_runs, pages):
     index, script, missing, outside = asked(
         studio_runs, pages, ["/", "/assets/index-abc.js", "/none.js", "/..%2Fsecret.txt"]
