@@ -24,6 +24,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -184,16 +185,29 @@ class Bench:
 
     def soak(self) -> dict[str, Any]:
         with self.server(self.given.translator) as (url, process):
-            before = memory(process.pid)
-            found = self.load(
-                url,
-                self.sentences,
-                self.given.soak_clients,
-                seconds=self.given.soak_seconds,
-                checks=bool(self.expected()),
-            )
-            after = memory(process.pid)
-        return {**found, "memory_mb_before": before, "memory_mb_after": after}
+            self.load(url, self.sentences[:200], min(64, self.given.soak_clients), checks=bool(self.expected()))
+            sizes, is_over = [memory(process.pid)], threading.Event()
+
+            def watch() -> None:
+                while not is_over.wait(0.5):
+                    sizes.append(memory(process.pid))
+
+            watcher = threading.Thread(target=watch)
+            watcher.start()
+            seconds = self.given.soak_seconds
+            found = self.load(url, self.sentences, self.given.soak_clients, seconds=seconds)
+            is_over.set()
+            watcher.join()
+        half = len(sizes) // 2
+        return {
+            **found,
+            "memory_mb": {
+                "after_200_requests": sizes[0],
+                "largest_in_first_half": max(sizes[: half + 1]),
+                "largest_in_second_half": max(sizes[half:]),
+                "end": sizes[-1],
+            },
+        }
 
     def stream(self) -> dict[str, Any]:
         generator, count = self._load(self.given.generator), self.given.clients

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
+from torch.testing import assert_close
 
 from labeled import small_headed
 from marked import drawn_sizes, told_apart
@@ -39,7 +40,7 @@ from regard.training.device.machine import Machine
 from regard.training.hooks import Hooks
 from regard.training.loop import Trainer
 from regard.training.parallel.process_group import init_process_group
-from regard.training.parallel.shard import like
+from regard.training.parallel.shard import whole_of
 from regard.training.settings import TrainSettings
 from small import random_pairs, small_transformer
 
@@ -158,12 +159,13 @@ def together(count, call, out, **changes):
 
 def whole(part, parameter):
     """Return the whole tensor that a process holds a part of."""
-    sharded = like(part.detach().clone(), parameter)
-    return sharded.full_tensor() if hasattr(sharded, "full_tensor") else sharded
+    return whole_of(part.detach().clone(), parameter).contiguous()
 
 
-def train_all(team, out, kinds=KINDS, **changes):
+def train_all(team, out, kinds=KINDS, on_host=None, **changes):
     """Train every kind, and write the weights and losses of the main process."""
+    if on_host is not None:
+        os.environ["LOCAL_WORLD_SIZE"] = str(on_host)
     for kind in kinds:
         scene = ParallelScene(kind, team, out / f"text-{team.rank}", **changes)
         scene.trainer.run()
@@ -173,6 +175,17 @@ def train_all(team, out, kinds=KINDS, **changes):
         if team.is_main:
             save_file(tensors, out / f"{kind}.safetensors")
             (out / f"{kind}.json").write_text(json.dumps(scene.losses))
+
+
+def assert_same(out, alone, kinds=KINDS):
+    """Compare weights and losses that `train_all` wrote."""
+    for kind in kinds:
+        one, several = (load_file(each / f"{kind}.safetensors") for each in (alone, out))
+        assert one.keys() == several.keys()
+        for name, value in one.items():
+            assert_close(several[name], value, atol=1e-10, rtol=0, msg=f"{kind} {name}")
+        losses = json.loads((alone / f"{kind}.json").read_text())
+        assert losses and np.allclose(json.loads((out / f"{kind}.json").read_text()), losses, atol=1e-9, rtol=0)
 
 
 if __name__ == "__main__":

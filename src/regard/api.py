@@ -9,7 +9,9 @@ from regard.models.presets import presets as all_presets
 from regard.progress import SILENT, Progress
 from regard.runs.planning.plan import Plan, plan_run
 from regard.runs.planning.recipes import Recipe, chosen_recipe, resolve_run, shipped
+from regard.runs.planning.settings import ClusterSettings
 from regard.runs.store.listing import RunSummary, list_runs
+from regard.studies.doctor.cluster import plan_for
 from regard.studies.race.entrants import Lineup
 from regard.studies.race.folder import Race
 from regard.studies.race.race import race as run_race
@@ -23,9 +25,21 @@ Recipes = str | Path | Mapping[str, object]
 Overrides = Mapping[str, object]
 
 
-def plan(recipe: Recipes, overrides: Overrides | None = None, *, progress: Progress = SILENT) -> Plan:
-    """Return the sizes of a run that `train` would start with the same arguments; nothing is trained."""
-    return plan_run(resolve_run(chosen_recipe(recipe), overrides or {}), progress)[0]
+def plan(
+    recipe: Recipes,
+    overrides: Overrides | None = None,
+    *,
+    cluster: Mapping[str, object] | None = None,
+    progress: Progress = SILENT,
+) -> Plan:
+    """Return the sizes of a run that `train` would start with the same arguments; nothing is trained.
+
+    `cluster` adds memory, traffic and time on many devices: {"nodes": 16, "gpus": 8, "device": "h200"}. With a device
+    other than this one the data are not read, and need not be there.
+    """
+    if cluster is None:
+        return plan_run(resolve_run(chosen_recipe(recipe), overrides or {}), progress)[0]
+    return plan_for(chosen_recipe(recipe), overrides or {}, ClusterSettings(**cluster), progress)
 
 
 def race(

@@ -19,6 +19,11 @@ def world_size() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
+def processes_on_host() -> int:
+    """Return how many of these processes run on this host."""
+    return int(os.environ.get("LOCAL_WORLD_SIZE", world_size()))
+
+
 def is_started() -> bool:
     """Return True if torchrun has started this process."""
     return "WORLD_SIZE" in os.environ

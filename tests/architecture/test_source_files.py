@@ -20,7 +20,12 @@ OWNERS = {
     "onnx": ["interop"],
     "ctranslate2": ["interop"],
     "fastapi": ["server", "studio"],
-    "torch.distributed": ["training/parallel", "checkpoint/shards.py"],
+    "torch.distributed": [
+        "training/parallel",
+        "checkpoint/shards.py",
+        "nn/layers/dtensor.py",
+        "objectives/split_vocabulary.py",
+    ],
     "torch.utils.tensorboard": ["training/reports/loggers.py"],
     "mlflow": ["training/reports/loggers.py"],
     "wandb": ["training/reports/loggers.py"],

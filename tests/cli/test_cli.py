@@ -12,6 +12,7 @@ from regard.cli.verb import ListedVerbs
 VERBS = [
     *(
         "quickstart",
+        "plan",
         "doctor",
         "train",
         "transfer",

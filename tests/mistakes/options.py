@@ -15,6 +15,7 @@ VALUES = {int: NO_INTEGER, float: NO_NUMBER}
 
 WORDS: dict[str, tuple[str, ...]] = {
     "train": ("train", "translate", "--source", "{good}/lines.txt", "--target", "{good}/lines.txt"),
+    "plan": ("plan", "translate", "--data", "{good}/translate.tsv", "--device", "h200"),
     "doctor": ("doctor", "translate", "--data", "{good}/translate.tsv", "--quick"),
     "race": ("race", "race-miniature", "--out", "new"),
     "transfer": ("transfer", "--data", "{good}/classify.jsonl", "--methods", "scratch", "--out", "new"),

@@ -7,6 +7,7 @@ import torch
 
 from parallel_scenes import together
 from regard.errors import ConfigError, RunError
+from regard.models.gpt.model import GptSettings
 from regard.runs.processes import (
     check_alike,
     check_launch,
@@ -21,7 +22,7 @@ from regard.training.settings import MachineSettings, TrainSettings
 
 def unlike(team, out):
     """Disagree on settings, on the data, on the folder and on its checkpoint."""
-    settings = lambda **values: SimpleNamespace(model_dump=lambda mode: values)
+    settings = lambda **values: SimpleNamespace(model_dump=lambda mode: values, train=None)
     run = Run(out)
     (out / "run.json").write_text("{}")
     team.wait()
@@ -46,6 +47,15 @@ def test_processes_that_disagree_are_refused_in_all_of_them(tmp_path):
     together(3, "test_run_processes:unlike", tmp_path)
 
 
+def test_processes_that_cannot_split_the_model_are_refused(tmp_path):
+    settings = SimpleNamespace(train=TrainSettings(tensor_parallel=2), model=GptSettings(width=9, heads=3))
+    with pytest.raises(ConfigError, match=r"train.tensor_parallel: 2 does not divide model.heads \(3\)"):
+        check_launch(Run(tmp_path), settings, SimpleNamespace(size=1))
+    settings.model = GptSettings(width=8, heads=2)
+    with pytest.raises(ConfigError, match="train.tensor_parallel: 2 does not divide the 1 processes; start"):
+        check_launch(Run(tmp_path), settings, SimpleNamespace(size=1))
+
+
 def test_one_line_states_what_each_process_has():
     lines = []
     progress = SimpleNamespace(info=lines.append)
@@ -53,6 +63,7 @@ def test_one_line_states_what_each_process_has():
         model=torch.nn.Linear(1024, 64, bias=False),
         settings=TrainSettings(tokens_per_update=4096),
         gradients=SimpleNamespace(description="replicate."),
+        team=SimpleNamespace(data_size=4),
     )
     describe_processes(trainer, SimpleNamespace(size=1), progress)
     describe_processes(trainer, SimpleNamespace(size=4, gather=lambda host: [host, host, "b", "b"]), progress)

@@ -19,9 +19,10 @@ from regard.tasks.declarations import Context, InitFrom
 from regard.tasks.init_from import (
     body_weights,
     check_tokenizers,
-    default_length,
     init_layer,
+    is_tuned,
     is_word_file,
+    prefer_tokens,
     pretrained_settings,
     run_context,
 )
@@ -169,24 +170,28 @@ def test_a_model_named_on_the_command_line_replaces_that_of_the_recipe(encoder):
     )
 
 
-@pytest.mark.parametrize(
-    ("given", "implied"),
-    [
-        ({}, {"steps": 10**7, "epochs": 3}),
-        ({"epochs": 5}, {"steps": 10**7}),
-        ({"steps": 40}, {}),
-    ],
-)
-def test_fine_tuning_has_three_epochs_unless_a_length_is_given(given, implied):
-    assert default_length("task", True, {}, {"train": given}).values == ({"train": implied} if implied else {})
-    assert default_length("task", True, {"train": dict(given)}, {}).values == ({"train": implied} if implied else {})
-    assert default_length("task", False, {}, {}).values["train"]["epochs"] == 10
-
-
 def test_tokens_per_update_replace_the_recipe_s_examples():
     values = {"train": {"examples_per_update": 16}}
-    default_length("task", True, values, {"train": {"tokens_per_update": 500}})
+    prefer_tokens(values, {"train": {"tokens_per_update": 500, "examples_per_update": 4}})
+    assert values["train"] == {"examples_per_update": 16}
+    prefer_tokens(values, {"train": {"tokens_per_update": 500}})
     assert values["train"] == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "init_from", "freeze_body", "expected"),
+    [
+        ("bert", "runs/a", None, True),
+        ("gpt", "runs/a", False, True),
+        ("bert", "runs/a", True, False),
+        ("bert", None, None, False),
+        ("elmo", "runs/a", None, False),
+        ("words", "vectors.txt", None, False),
+    ],
+)
+def test_weights_of_language_models_are_tuned_and_features_are_not(kind, init_from, freeze_body, expected):
+    model = SimpleNamespace(family=kind)
+    assert is_tuned(SimpleNamespace(model=model, init_from=init_from, freeze_body=freeze_body)) == expected
 
 
 def test_the_body_of_a_model_with_a_head_has_the_names_of_the_body():

@@ -4,6 +4,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
     "Train": {
         "quickstart": ("verbs.quickstart", "Train a translator on the embedded miniature world and try it out."),
         "train": ("verbs.train", "Train a model; Ctrl-C saves a checkpoint, --resume continues the run."),
+        "plan": ("verbs.plan", "Plan a run on many devices: memory, traffic and time of each strategy."),
         "doctor": ("verbs.doctor", "Check the data and try out the training before a run."),
         "race": ("verbs.race", "Race models on the same data and budget; Ctrl-C saves, the same command resumes."),
         "tune": ("verbs.tune", "Search better values for the most doubtful settings of a plan, and write a recipe."),

@@ -6,6 +6,7 @@ from json import dumps
 from regard.cli.console import print_json, print_line, print_table
 from regard.metrics.comparison import Comparison
 from regard.progress import duration
+from regard.runs.planning.cluster_words import HEADER, strategy_rows
 from regard.runs.planning.plan import Plan
 from regard.runs.run import Run
 from regard.tasks.contract import AnyTask, find_task
@@ -68,3 +69,6 @@ def print_plan(plan: Plan, as_json: bool) -> None:
         print_line()
         rows = [(name, dumps(each.value, ensure_ascii=False), each.reason) for name, each in plan.planned.items()]
         print_table(("planned setting", "value", "reason"), rows)
+    if plan.cluster is not None:
+        print_line()
+        print_table(HEADER, strategy_rows(plan.cluster), range(1, len(HEADER)))

@@ -121,6 +121,7 @@ class GenerationSession:
         self.running += admitted
         return admitted
 
+    @torch.inference_mode()
     def cancel(self, running: RunningRequest) -> None:
         """Drop a request between two steps; it is never done then."""
         if running in self._queue:

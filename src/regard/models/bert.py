@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
+from regard.models.base.tensor_parallel import BLOCKS
 from regard.nn.attention.attention import View
 from regard.nn.attention.masks import padding_mask
 from regard.nn.attention.varlen import VarlenLayout
@@ -169,4 +170,4 @@ class Bert(nn.Module):
         return self.project(self.hidden_states(tokens, segments, token_mask))
 
 
-FAMILY = Family(BertSettings, Bert, "encoder")
+FAMILY = Family(BertSettings, Bert, "encoder", tensor_parallel=BLOCKS)

@@ -12,10 +12,9 @@ from torch.nn import functional as F
 from regard.config.settings import Settings
 from regard.nn.attention.attention import Attention, CrossAttention, SelfAttention, View
 from regard.nn.attention.kv_cache import Cache
-from regard.nn.kernels.availability import can_fuse
 from regard.nn.layers.bias_gelu import gelu_of_sum
 from regard.nn.layers.dropout import Dropout
-from regard.nn.layers.linear import as_product, build_linear
+from regard.nn.layers.linear import as_product, build_linear, can_fuse_around
 from regard.nn.layers.residual_norm import residual_and_norm
 
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu"]
@@ -134,7 +133,7 @@ class FeedForward(nn.Module):
 
     def _activated(self, x: Tensor) -> Tensor:
         """Return the activations (B, T, F) between the linear layers."""
-        if self.activation in GELUS and self.training and self.inner.bias is not None and can_fuse(x):
+        if self.activation in GELUS and self.training and can_fuse_around(self.inner, x):
             product = F.linear(x, self.inner.weight)
             return gelu_of_sum(product, self.inner.bias, self.activation == "gelu-tanh")
         x = self.inner(x)  # (B, T, F), or both halves

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from regard.nn.kernels.availability import has_triton
 from regard.nn.layers.linear import as_product
+from regard.objectives.split_vocabulary import VocabularyShard, split
 
 CHUNK_ELEMENTS = {"cpu": 2**22}
 """Logits of a chunk by device type: as many as fit a CPU's cache; on a GPU a fraction of its memory."""
@@ -44,12 +45,16 @@ def cross_entropy(
 ) -> CrossEntropy:
     """Return the cross-entropy of labels (N,) under softmax(hidden (N, D) · weightᵀ (D, V) + bias).
 
-    Rows with a negative label are ignored.
+    Rows with a negative label are ignored. Processes may split the weight by its rows: each gets the same sums, and
+    the gradients of its own rows.
 
     The target puts 1 - smoothing on the label and spreads the rest evenly over the *other* V - 1 words.
     """
     # The last norm may return fp32, and this is the largest product of all.
-    return CrossEntropy(*_ChunkedCrossEntropy.apply(as_product(hidden), weight, bias, labels, smoothing))
+    own_weight, own_bias, share = split(weight, bias)
+    return CrossEntropy(
+        *_ChunkedCrossEntropy.apply(as_product(hidden), own_weight, own_bias, labels, smoothing, share)
+    )
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
@@ -57,11 +62,20 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor, smoothing: float
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        labels: Tensor,
+        smoothing: float,
+        share: VocabularyShard | None,
     ) -> tuple[Tensor, Tensor]:
         with torch.autocast(hidden.device.type, enabled=False):
-            kind = _FusedChunks if can_fuse(hidden) else _Chunks
-            chunks = kind(hidden.detach(), weight.detach(), bias, labels, smoothing)
+            arguments = hidden.detach(), weight.detach(), bias, labels, smoothing
+            if share is not None:
+                chunks: _Chunks = _SplitChunks(*arguments, share)
+            else:
+                chunks = (_FusedChunks if can_fuse(hidden) else _Chunks)(*arguments)
             if any(ctx.needs_input_grad[:3]):
                 ctx.save_for_backward(*chunks.with_gradients())
             else:
@@ -73,7 +87,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
         gradients = [None if g is None else g * upstream.to(g.dtype) for g in ctx.saved_tensors]
-        return *gradients, None, None
+        return *gradients, None, None, None
 
 
 def can_fuse(hidden: Tensor) -> bool:
@@ -115,6 +129,14 @@ class _Chunks:
         self.smoothed += (token_mask * ((1 - self.smoothing) * nll + self.other * (everything - nll))).sum()
         return log_p
 
+    def add_to_labels(self, p: Tensor, y: Tensor, value: float) -> None:
+        """Add a value to the column of each row's label (n, 1)."""
+        p.scatter_add_(1, y, p.new_full(y.shape, value))
+
+    def summed(self, grad_hidden: Tensor) -> Tensor:
+        """Return gradients summed over the processes that split the vocabulary."""
+        return grad_hidden
+
     def without_gradients(self) -> None:
         for part in self.parts():
             self.log_probabilities(part)
@@ -128,7 +150,7 @@ class _Chunks:
             x, y = self.hidden[part] * self.token_mask[part], self.labels[part]
             # d / d logit = p - other, but p - (1 - smoothing) at the label; `other` is subtracted at the end.
             p = self.log_probabilities(part).exp_()
-            p.scatter_add_(1, y, p.new_full(y.shape, self.smoothing + self.other - 1))
+            self.add_to_labels(p, y, self.smoothing + self.other - 1)
             if grad_bias is not None:
                 grad_bias += self.token_mask[part].squeeze(1).to(p.dtype) @ p
             p = p.to(self.hidden.dtype)
@@ -137,12 +159,54 @@ class _Chunks:
                 grad_weight.addmm_(p.T, x)
             else:
                 grad_weight += p.T @ x
+        grad_hidden = self.summed(grad_hidden)
         grad_hidden -= (self.other * self.weight_sum).to(grad_hidden.dtype)
         grad_hidden *= self.token_mask
         grad_weight -= self.other * (self.hidden * self.token_mask).sum(0, dtype=self.wide)
         if grad_bias is not None:
             grad_bias -= self.other * self.token_mask.sum()
         return grad_hidden, grad_weight, grad_bias
+
+
+class _SplitChunks(_Chunks):
+    """The same for a vocabulary of which this process has a part; gradients of weight and bias are of its rows."""
+
+    def __init__(
+        self,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        labels: Tensor,
+        smoothing: float,
+        share: VocabularyShard,
+    ) -> None:
+        super().__init__(hidden, weight, bias, labels, smoothing)
+        self.share, self.V = share, share.size
+        self.other = smoothing / (self.V - 1)
+        self.weight_sum = share.sum(self.weight_sum)
+        self.bias_sum = self.bias_sum if isinstance(self.bias_sum, float) else share.sum(self.bias_sum)
+
+    def log_probabilities(self, part: slice) -> Tensor:
+        """Return log p (n, v) of the own words of one chunk, and add its losses to the sums."""
+        x, y = self.hidden[part], self.labels[part]
+        logits = F.linear(x, self.weight, self.bias).to(self.wide)  # (n, v)
+        log_z = self.share.log_normalizer(logits)  # (n, 1)
+        nll = (log_z - self.share.label_logits(logits, y)).squeeze(1)  # (n,)
+        everything = self.V * log_z.squeeze(1) - (x.to(self.wide) @ self.weight_sum + self.bias_sum)
+        token_mask = self.token_mask[part].squeeze(1)
+        self.plain += (token_mask * nll).sum()
+        self.smoothed += (token_mask * ((1 - self.smoothing) * nll + self.other * (everything - nll))).sum()
+        return logits - log_z
+
+    def add_to_labels(self, p: Tensor, y: Tensor, value: float) -> None:
+        """Add a value to the column of each row's label, where it is among the own ones."""
+        columns, is_own = self.share.of_labels(y, p.size(1))
+        if p.size(1):
+            p.scatter_add_(1, columns, value * is_own.to(p.dtype))
+
+    def summed(self, grad_hidden: Tensor) -> Tensor:
+        """Return gradients summed over the processes that split the vocabulary."""
+        return self.share.sum(grad_hidden)
 
 
 def wide_product(first: Tensor, second: Tensor) -> Tensor:

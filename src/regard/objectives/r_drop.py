@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from regard.nn.layers.dtensor import whole
 from regard.nn.layers.linear import as_product
 from regard.objectives.cross_entropy import GOOD_SIZE, can_fuse, chunk_rows, wide_product
 
@@ -14,8 +15,9 @@ from regard.objectives.cross_entropy import GOOD_SIZE, can_fuse, chunk_rows, wid
 def symmetric_kl(first: Tensor, second: Tensor, weight: Tensor, bias: Tensor | None, labels: Tensor) -> Tensor:
     """Return Σ ½ (KL(p ‖ q) + KL(q ‖ p)) over the rows that have a label (>= 0).
 
-    p and q are softmax(hidden (N, D) · weightᵀ (D, V) + bias) of both passes.
+    p and q are softmax(hidden (N, D) · weightᵀ (D, V) + bias) of both passes. A split weight is gathered for it.
     """
+    weight, bias = whole(weight), None if bias is None else whole(bias)
     total: Tensor = _SymmetricKl.apply(as_product(first), as_product(second), weight, bias, labels >= 0)
     return total
 

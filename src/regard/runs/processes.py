@@ -13,16 +13,18 @@ import torch
 from regard.config.parsing import parse_json
 from regard.errors import CheckpointError, ConfigError, RunError
 from regard.models.base.settings import ModelSettings
-from regard.processes import BEGAN, command_began, is_started
+from regard.nn.layers.dtensor import local
+from regard.processes import BEGAN, command_began, is_started, processes_on_host
 from regard.progress import Progress
 from regard.runs.run import Run
 from regard.tasks.record import RECORD
 from regard.tasks.settings import RunSettings
 from regard.training.device.gradients import BYTES
 from regard.training.loop import Trainer
+from regard.training.parallel.layout import choose_layout
 from regard.training.parallel.process_group import ProcessGroup
-from regard.training.parallel.shard import is_sharded
-from regard.training.settings import MachineSettings
+from regard.training.parallel.tensor import check_tensor_parallel
+from regard.training.settings import MachineSettings, TrainSettings
 from regard.version import __version__
 
 
@@ -52,7 +54,13 @@ def check_processes(machine: MachineSettings) -> None:
 
 
 def check_launch(run: Run, settings: RunSettings[ModelSettings], team: ProcessGroup) -> None:
-    """Refuse processes with other settings or versions than the main one, or that do not see its folder."""
+    """Refuse processes with other settings or versions than the main one, or that do not see its folder.
+
+    A number of processes that cannot split the layers of the model is refused as well.
+    """
+    if isinstance(settings.train, TrainSettings):
+        check_tensor_parallel(settings.model, settings.train.tensor_parallel)
+        choose_layout(settings.train.distributed, settings.train.tensor_parallel, team.size, processes_on_host())
     if team.size == 1:
         return
     mark = team.share(_mark(run.path) if team.is_main else "")
@@ -101,10 +109,10 @@ def describe_processes(trainer: Trainer, team: ProcessGroup, progress: Progress)
         return
     hosts = set(team.gather(socket.gethostname()))
     places = "1 host" if len(hosts) == 1 else f"{len(hosts)} hosts"
-    holders = team.size if is_sharded(trainer.model) else 1
-    size = sum(BYTES * each.numel() for each in trainer.model.parameters()) / holders
+    size = sum(BYTES * local(each).numel() for each in trainer.model.parameters())
     progress.info(
-        f"{team.size} processes on {places}, each with about {trainer.settings.tokens_per_update / team.size:,.0f} "
-        f"target tokens of an update and {size / 2**20:,.1f} MiB for weights, gradients and Adam; "
+        f"{team.size} processes on {places}, each with about "
+        f"{trainer.settings.tokens_per_update / trainer.team.data_size:,.0f} target tokens of an update and "
+        f"{size / 2**20:,.1f} MiB for weights, gradients and Adam; "
         f"{trainer.gradients.description}"
     )

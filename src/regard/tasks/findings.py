@@ -1,6 +1,6 @@
 """Findings of the checks: each has a severity, a sentence, examples and a remedy."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -8,6 +8,9 @@ from regard.data.sources.pair import Pair
 
 Severity = Literal["ok", "note", "warning", "problem"]
 SEVERITIES: tuple[Severity, ...] = ("ok", "note", "warning", "problem")
+
+STYLES: Mapping[Severity, str] = {"ok": "green", "note": "cyan", "warning": "yellow", "problem": "red"}
+"""The color of a severity where findings are shown."""
 
 SHOWN = 70
 """Maximum number of characters of a text in an example."""
@@ -61,6 +64,21 @@ class Report:
     def find(self, name: str) -> list[Finding]:
         """Return the findings of that name."""
         return [finding for finding in self.findings if finding.name == name]
+
+    def styled_lines(self) -> Iterator[tuple[tuple[str, str], ...]]:
+        """Yield lines as texts with their styles: the findings by kind, with examples and remedies, and a summary."""
+        kind = None
+        for each in self.findings:
+            if each.check != kind:
+                yield ((each.check, "bold"),)
+                kind = each.check
+            yield (f"  {each.severity:8}", STYLES[each.severity]), (each.sentence, "")
+            yield from (((f"            {example}", "dim"),) for example in each.examples)
+            if each.way_out:
+                yield ((f"          → {each.way_out}", ""),)
+        counts = [(len(self.of(severity)), severity) for severity in reversed(SEVERITIES[1:])]
+        parts = [f"{count} {severity}{'s' if count > 1 else ''}" for count, severity in counts if count]
+        yield ((f"{', '.join(parts)}." if parts else "No problems.", STYLES[self.severity]),)
 
 
 def graded(value: float, note: float, warning: float, problem: float = float("inf")) -> Severity:

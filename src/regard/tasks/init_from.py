@@ -23,7 +23,7 @@ from regard.progress import SILENT, Progress
 from regard.tasks.contract import find_task
 from regard.tasks.declarations import Context, InitFrom
 from regard.tasks.embedding_init import SAMPLE_ROWS
-from regard.tasks.settings import FEATURE_RATE, RunSettings
+from regard.tasks.settings import FEATURE_RATE, FINE_TUNING_RATES, RunSettings
 from regard.text.tokenizer import Tokenizer
 from regard.training.device.machine import Machine
 
@@ -34,10 +34,6 @@ BODY = "body."
 REFERENCE_WIDTH = 768
 LORA = 10
 """Factor on these rates for low-rank updates, which move weights less."""
-EPOCHS, EPOCHS_FROM_SCRATCH = 3, 10
-"""Default epochs of fine-tuning (both papers), and of training from scratch."""
-NO_BOUND = 10**7
-"""Maximum number of updates where epochs decide."""
 
 
 def is_word_file(init_from: str) -> bool:
@@ -168,18 +164,18 @@ def init_layer(task: str, rules: InitFrom, values: dict[str, Any], changes: Mapp
     return Layer(f"pretrained model {init_from}", {"model": pretrained, "train": {"learning_rate": rate}})
 
 
-def default_length(origin: str, is_tuned: bool, values: dict[str, Any], changes: Mapping[str, Any]) -> Layer:
-    """Return the weakest layer of a fine-tuning run: the default number of epochs, if nothing else ends it.
-
-    A user's tokens_per_update replaces the recipe's examples_per_update.
-    """
+def prefer_tokens(values: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Let a user's tokens_per_update replace a recipe's examples_per_update."""
     recipe, given = _table(values, "train"), _table(changes, "train")
     if "tokens_per_update" in given and "examples_per_update" not in given:
         recipe.pop("examples_per_update", None)
-    if {"steps", "epochs", "minutes"} & {*recipe, *given}:
-        return Layer(origin, {} if "steps" in {*recipe, *given} else {"train": {"steps": NO_BOUND}})
-    epochs = EPOCHS if is_tuned else EPOCHS_FROM_SCRATCH
-    return Layer(origin, {"train": {"steps": NO_BOUND, "epochs": epochs}})
+
+
+def is_tuned(settings: RunSettings[ModelSettings]) -> bool:
+    """Return True if a pretrained model is trained on, and not layers above features or word vectors."""
+    if settings.init_from is None or getattr(settings, "freeze_body", None):
+        return False
+    return FINE_TUNING_RATES[family(settings.model.family).kind] != FEATURE_RATE
 
 
 def _table(values: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import AfterValidator, Field, PrivateAttr, ValidationError, model_validator
 
@@ -21,6 +21,8 @@ HAS_STOPPED = ("finished", "no improvement", "interrupted")
 """States of a run that has stopped; its record has the last step."""
 
 S = TypeVar("S", bound=Settings)
+C = TypeVar("C", bound=Record)
+F = TypeVar("F", bound=Record)
 
 
 def _timestamp(text: str) -> str:
@@ -52,6 +54,40 @@ class DataReport(Record):
     def plan(self) -> dict[str, Any]:
         """The sizes that a dry run prints."""
         return {}
+
+
+class SetSources(Record, Generic[F]):
+    """The files (F) of every set, in `settings.data`."""
+
+    train: F
+    valid: F | None = None
+    test: dict[str, F]
+
+
+class SetReport(DataReport, Generic[C]):
+    """The counts (C) of every set; each test set is a further field `test NAME`."""
+
+    train: C
+    valid: C
+
+    @model_validator(mode="after")
+    def _counts_every_set(self) -> "SetReport[C]":
+        for name, value in self._tests.items():
+            try:
+                type(self.train).model_validate(value)
+            except ValidationError as error:
+                raise ValueError(first_problem(error, name)) from None
+        return self
+
+    @property
+    def _tests(self) -> dict[str, object]:
+        return {name: value for name, value in (self.model_extra or {}).items() if name.startswith("test ")}
+
+    @property
+    def sets(self) -> dict[str, C]:
+        """The counts of every set by its name."""
+        tests = {name: type(self.train).model_validate(value) for name, value in self._tests.items()}
+        return {"train": self.train, "valid": self.valid} | tests
 
 
 class ScoreRecord(Record):

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from regard.training.parallel.shard import local
+from regard.nn.layers.dtensor import local
 
 
 class Ema:

@@ -24,7 +24,7 @@ from regard.training.interrupt import catching_interrupts
 from regard.training.metrics_window import MetricsWindow, total
 from regard.training.oom import smaller_limit, validate_or_release
 from regard.training.parallel.process_group import ProcessGroup
-from regard.training.parallel.shard import total_norm
+from regard.training.parallel.shard import clip, total_norm
 from regard.training.recoverable import Recoverable
 from regard.training.schedules import learning_rate
 from regard.training.seeds import derived_seed
@@ -126,7 +126,7 @@ class Trainer(Recoverable):
         if self.state.micro_batch_limit is not None:
             self.feed.limit = min(self.feed.limit, self.state.micro_batch_limit)
         self.close()
-        self._updates = self.feed.updates(self.state.position, self.team.rank, self.team.size)
+        self._updates = self.feed.updates(self.state.position, self.team.data_rank, self.team.data_size)
         if self.machine.device.type != "cpu":  # a CPU is busy with the updates themselves
             self._updates = Prefetcher(self._updates, PREFETCHED)
 
@@ -163,7 +163,7 @@ class Trainer(Recoverable):
         gradients = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
         norm = total_norm(gradients)
         if self.settings.clip_norm:
-            torch.nn.utils.clip_grads_with_norm_(self.model.parameters(), self.settings.clip_norm, norm)
+            clip(gradients, self.settings.clip_norm, norm)
         for group in self.optimizer.param_groups:
             group["lr"] = self._rate()
         self.optimizer.step()
@@ -180,7 +180,7 @@ class Trainer(Recoverable):
         progress = self.ending.progress(self.state)
         if self.settings.minutes is None:
             return progress
-        return float(self.team.sum_values(torch.tensor([progress], device=self.machine.device))) / self.team.size
+        return float(self.team.sum_values(torch.tensor([progress], device=self.machine.device))) / self.team.data_size
 
     def _elapsed(self) -> float:
         """Return and accumulate the wall-clock seconds since the last call, the time of queued GPU work included."""
@@ -196,7 +196,7 @@ class Trainer(Recoverable):
         self.gradients.begin(counts, len(update.micro_batches) + (update.filler is not None))
         try:
             for number, batch in enumerate(update.micro_batches):
-                torch.manual_seed(derived_seed(self.seed, self.state.step, number, self.team.rank))
+                torch.manual_seed(derived_seed(self.seed, self.state.step, number, self.team.data_rank))
                 sums = total([sums, self.gradients.add(batch)])
             if update.filler is not None:
                 self.gradients.fill(update.filler)

@@ -5,7 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.training.parallel.shard import like, local
+from regard.nn.layers.dtensor import local
+from regard.training.parallel.shard import like
 from regard.training.settings import TrainSettings
 
 

@@ -43,7 +43,8 @@ class Recoverable(ABC):
         clock: RunClock | None,
     ) -> None:
         self.model = model.to(machine.device)
-        self.settings, self.machine, self.hooks, self.team = settings, machine, hooks, team or ProcessGroup()
+        self.settings, self.machine, self.hooks = settings, machine, hooks
+        self.team = replace(team or ProcessGroup(), tensor_parallel=settings.tensor_parallel)
         choices = settings.distributed, settings.activation_checkpointing
         self.gradients = build_gradients(self.model, objective, machine, self.team, *choices)
         self.optimizer = build_optimizer(self.model, settings)

@@ -91,9 +91,13 @@ class TrainSettings(LoopSettings):
     """Time of the whole run, data and final scores included; the schedule wsd falls in time (default: no limit)."""
     select_by: str = "loss"
     """Validation metric that selects the best checkpoint."""
-    distributed: Literal["auto", "replicate", "shard"] = "auto"
+    distributed: Literal["auto", "replicate", "shard", "hybrid"] = "auto"
     """Strategy of several processes; replicate: the whole model in each (DDP); shard: a part of weights, gradients
-    and optimizer in each (FSDP2); auto: replicate if the model fits."""
+    and optimizer in each (FSDP2); hybrid: shard within a host, replicate over hosts (HSDP); auto: replicate if the
+    model fits, else shard."""
+    tensor_parallel: int = Field(1, ge=1, le=1024)
+    """Number of processes that split the heads, feed-forward layers and vocabulary of one model; the strategy is for
+    the groups of them."""
     activation_checkpointing: bool = False
     """Recompute the activations of each Transformer block in the backward pass: less memory, a third more time."""
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regard.checkpoint.bundle import TrainingState
 from regard.nn.layers.low_rank import PART
-from regard.training.parallel.shard import like, part_of
+from regard.training.parallel.shard import part_of, to_save
 
 WEIGHTS, AVERAGE, OPTIMIZER = "weights/", "average/", "optimizer/"
 
@@ -53,7 +53,7 @@ class Snapshot:
         if self.is_adapted:
             tensors |= {AVERAGE + name: tensor for name, tensor in self.average.items()}
         sharded = {
-            key: tensor if key.endswith("/step") else like(tensor, parameters[parameter_of(key)])
+            key: tensor if key.endswith("/step") else to_save(tensor, parameters[parameter_of(key)])
             for key, tensor in tensors.items()
         }
         return TrainingState(sharded, {"loop": self.loop, "window": self.window})

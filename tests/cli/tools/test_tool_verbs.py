@@ -13,8 +13,7 @@ from regard.cli.tools import average, bleu, card, config, data, export, lists, t
 from regard.errors import ConfigError, DataError
 from regard.models.presets import presets as all_presets
 from regard.registry import TASKS
-from regard.runs.planning.explain import REQUIRED
-from regard.runs.planning.recipes import shipped
+from regard.runs.planning.recipes import REQUIRED, shipped
 from regard.runs.verify import Verification
 
 

@@ -4,8 +4,9 @@ import pytest
 from typer.testing import CliRunner
 
 from regard import miniature
+from regard.cli.console import print_styled
 from regard.cli.main import app
-from regard.cli.verbs.doctor import print_report
+from regard.cli.verbs.doctor import doctor
 from regard.tasks.findings import Finding, Report
 
 TINY = ["model.preset=transformer-tiny", "model.width=16", "text.size=600", "train.steps=40", "train.warmup=4"]
@@ -94,10 +95,15 @@ def test_a_report_has_a_title_for_each_kind_of_check_and_a_summary(capsys):
         Finding("splits", "splits.a", "warning", "Few pairs.", (), "hold out more", {"data.valid_fraction": 0.1}),
         Finding("splits", "splits.b", "warning", "Leaked pairs."),
     )
-    print_report(Report(findings))
+    for line in Report(findings).styled_lines():
+        print_styled(*line)
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if not line.startswith(" ")] == ["text", "splits", "2 warnings, 1 note."]
     assert lines[1] == "  ok      All lines are text." and "\x1b[31m" not in lines[3]
     assert "          → hold out more: data.valid_fraction=0.1" in lines
-    print_report(Report(findings[:1]))
-    assert capsys.readouterr().out.splitlines()[-1] == "No problems."
+    assert list(Report(findings[:1]).styled_lines())[-1] == (("No problems.", "green"),)
+
+
+def test_the_examples_of_its_help_are_commands_of_its_own():
+    examples = " ".join(doctor.__doc__.split()).split("Examples: ")[1].split(" · ")
+    assert len(examples) == 3 and all(each.startswith("regard doctor ") for each in examples)

@@ -3,7 +3,7 @@
 import torch
 from torch.testing import assert_close
 
-from regard.models.transformer.state import TransformerMemory, TransformerState
+from regard.models.transformer.state import MANY_UNSEEN, TransformerMemory, TransformerState
 from regard.models.transformer.static_cache import StaticDecoderState, StaticKeyValueCache
 from regard.nn.attention.attention import View
 from regard.nn.attention.kv_cache import KeyValueCache
@@ -97,3 +97,37 @@ def test_a_state_may_be_unloaded_and_loaded_between_static_steps():
     assert state.length == 5
     assert_close(torch.stack(logits, 1), expected[:, 1:5], atol=1e-4, rtol=0)
     assert static.size > 0
+
+
+@torch.no_grad()
+def test_slots_that_no_hypothesis_sees_are_dropped_and_change_nothing():
+    model, hypotheses, widths = small_transformer(), 3, []
+    source, token_mask = sources([5, 3])
+    tokens, rows = random_tokens(6, 40, seed=1), torch.arange(2).repeat_interleave(hypotheses)
+    memory, state = model.encode(source, token_mask), model.start()
+    model.decode(tokens[::hypotheses, :1], memory, state)
+    state, pasts = state.select(rows), tokens[::hypotheses, :1].repeat_interleave(hypotheses, 0)
+    for step in range(1, 40):
+        pasts = torch.cat((pasts, tokens[:, step : step + 1]), 1)
+        hidden = model.decode(pasts[:, -1:], memory, state)[:, -1]
+        widths.append(state.caches[0].length)
+        if step % 7 == 0:
+            whole = model.decode(pasts, model.encode(source, token_mask).select(rows))[:, -1]
+            assert_close(hidden, whole, atol=1e-5, rtol=0)
+        order = (torch.randint(hypotheses, (2, hypotheses)) + torch.tensor([[0], [hypotheses]])).flatten()
+        pasts, state = pasts[order], state.select(order)
+    assert max(widths) < 1 + 39 * hypotheses and max(widths) < 60 + MANY_UNSEEN
+
+
+def test_a_row_that_leaves_is_overwritten_by_the_last_one():
+    state = TransformerState([KeyValueCache()])
+    keys = torch.randn(3, 1, 2, 4)
+    state.view(1, 2, Positions(), LIKE)
+    state.caches[0].append(keys, keys)
+    room = state.caches[0]._buffer
+    state = state.select(torch.tensor([2, 1]), torch.tensor([2, 1]))
+    assert_close(state.caches[0].all()[0], keys[[2, 1]])
+    assert state.caches[0]._buffer is room
+    state = state.select(torch.tensor([1, 0]), torch.tensor([1, 0]))  # another order is a copy
+    assert_close(state.caches[0].all()[0], keys[[1, 2]])
+    assert state.caches[0]._buffer is not room

@@ -3,7 +3,8 @@
 import pytest
 
 from regard.errors import ConfigError
-from regard.runs.planning.explain import REQUIRED, explain_key, explain_recipe
+from regard.runs.planning.explain import explain_key, explain_recipe
+from regard.runs.planning.recipes import REQUIRED
 
 
 def test_every_setting_of_a_task_has_a_value_and_most_have_a_meaning():

@@ -7,6 +7,7 @@ import pytest
 from regard.data.settings.examples import LabelSource
 from regard.data.settings.pairs import PairSource
 from regard.data.settings.text import TextSource
+from regard.data.sources.memory import TEXT, memory_lines
 from regard.runs.planning import survey as module
 from regard.runs.planning.survey import survey
 from regard.tasks.planning.inputs import Survey
@@ -47,6 +48,29 @@ def test_folders_tables_and_the_miniature_world_are_surveyed_too(files):
     assert few is not None and few.rows == 500 and few.sides == 2 and 20_000 < few.characters < 80_000
     stories = survey(TextSource(paths=("miniature:train",)))
     assert stories is not None and stories.rows == module.MINIATURE_ROWS
+
+
+def test_rows_of_several_lines_are_counted_as_rows(tmp_path):
+    def rows(name, text):
+        (tmp_path / name).write_text(text)
+        found = survey(LabelSource(path=str(tmp_path / name)))
+        return found and found.rows
+
+    assert rows("a.conll", "Ada B-PER\nspoke O\n\nYes O\n.\tO\n \n\nNo O\n") == 3
+    assert rows("a.json", '{"data": [{"paragraphs": [{"qas": [{"question": "a"}, {"question": "b"}]}]}]}') == 2
+    assert rows("b.json", '[{"text": "a"}, {"text": "b"}, {"text": "c"}]') == 3
+    assert rows("a.jsonl", '{"text": "a"}\n{"text": "b"}\n') == 2
+
+
+def test_rows_from_memory_are_surveyed_as_their_file_will_be(tmp_path):
+    pairs = memory_lines([("ein Haus", "a house")] * 40, ({"source": TEXT, "target": TEXT},))
+    source = PairSource(path=str(tmp_path / "train.jsonl"))
+    assert survey(source) is None
+    before = survey(source, pairs)
+    assert before == Survey(40, 40 * 15, sides=2)
+    (tmp_path / "train.jsonl").write_text("".join(line + "\n" for line in pairs))
+    written = survey(source)
+    assert written is not None and written.rows == 40 and abs(written.characters - before.characters) < 20
 
 
 def test_what_cannot_be_read_has_no_size(files):

@@ -80,7 +80,7 @@ def test_a_stream_is_the_text_of_a_call_in_parts(generator):
             return [each async for each in model.stream(call, PromptRow(PROMPTS[0]), wanted)]
 
     *pieces, whole = asyncio.run(check())
-    assert len(pieces) > 3 and all(isinstance(each, StreamPiece) for each in pieces)
+    assert len(pieces) > 1 and all(isinstance(each, StreamPiece) for each in pieces)
     assert "".join(each.text for each in pieces) == whole.result.text
     tokens = [token for each in pieces for token in each.tokens]
     alone = load(generator)(PROMPTS[0], max_new_tokens=30, seed=2)

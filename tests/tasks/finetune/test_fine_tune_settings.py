@@ -51,6 +51,6 @@ def test_bounds_are_checked(wrong):
 
 def test_the_defaults_of_fine_tuning_are_settings_of_its_training():
     settings = TuningTrainSettings.model_validate(TRAIN | {"epochs": 3})
-    assert settings.examples_per_update == 32 and settings.optimizer == "adamw"
+    assert settings.epochs == 3 and settings.optimizer == "adamw"
     planned = settings.planned(updates_in_epoch=100)  # 300 updates
     assert (planned.steps, planned.warmup, planned.validate_every) == (300, 30, 30)

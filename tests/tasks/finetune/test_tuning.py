@@ -12,11 +12,13 @@ from labeled import Telling, write_reviews
 from regard.checkpoint.bundle import read_bundle, write_bundle
 from regard.data.settings.examples import LabelSource, TagSource
 from regard.errors import ConfigError, DataError
+from regard.runs.planning import autopilot
 from regard.runs.planning.plan import plan_run
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.runs.scores.evaluate import evaluate_sets
 from regard.runs.train import train
 from regard.runs.verify import verify_resume
+from regard.tasks.planning.inputs import Survey
 from tuning import BERT, asked, write_choices, write_questions, write_rated, write_tagged
 
 MORE = {"train.steps": 200, "train.validate_every": 100}
@@ -144,7 +146,8 @@ def test_max_length_is_that_of_pretraining_unless_set(folder, tmp_path, wanted, 
     assert read_bundle(run.best).facts["max_length"] == length
 
 
-def test_fine_tuning_takes_three_epochs_unless_set(labeled, folder):
+def test_fine_tuning_takes_three_epochs_of_many_rows_unless_set(labeled, folder, monkeypatch):
+    monkeypatch.setattr(autopilot, "survey", lambda source, lines: Survey(20_000, 1_000_000))
     source = {"data.train.path": str(folder / "reviews.csv"), "init_from": str(labeled.path)}
     settings = resolve_run(find_recipe("classify"), source).settings
     train_settings = settings.train.planned(10)

@@ -10,10 +10,8 @@ from regard.models.base.settings import ModelSettings
 from regard.models.families import position_limit
 from regard.runs.planning.recipes import find_recipe, resolve_run
 from regard.tasks.declarations import Context, EvaluateOptions
-from regard.tasks.language_model.card import data_section
 from regard.tasks.language_model.evaluate import DEFAULT_WINDOW
-from regard.tasks.language_model.limits import common_window
-from regard.tasks.language_model.prepare import new_language_bundle, window_of
+from regard.tasks.language_model.prepare import common_window, new_language_bundle, window_of
 from regard.tasks.language_model.settings import LanguageSettings
 from regard.tasks.language_model.task import TASK, LanguageEvaluation
 from regard.tasks.text.corpora import scoring_machine
@@ -90,13 +88,13 @@ def test_the_card_has_a_row_of_scores_and_the_sizes_of_the_data():
     ]
     data = TASK.describe(card_of(record))
     assert cells(data, "train")[2:] == ["1,200", "34,567", "98,765", "23,456"]
-    assert data[-1] == "Training windows of 32 tokens; hash of the tokenized text: `c0ffee`."
+    assert data[-1] == "Training windows of 32 tokens. Hash of the tokenized text: `c0ffee`."
     assert "regard evaluate runs/one" in scores_of(run_record("language-model"))[2]
 
 
 def test_the_card_names_the_pretrained_model():
     record = run_record("language-model", {"init_from": {"path": "runs/big", "sha256": "beef"}})
-    assert data_section(card_of(record))[-1] == "Initialized from `runs/big`, SHA-256 `beef`."
+    assert TASK.describe(card_of(record))[-1] == "Initialized from `runs/big`, SHA-256 `beef`."
 
 
 def test_scores_are_printed_with_their_windows():

@@ -17,7 +17,6 @@ from regard.interop.huggingface.encoder_configs import MASKED_WORDS
 from regard.models.base.settings import ModelSettings
 from regard.tasks.data import TextTaskData
 from regard.tasks.declarations import Context
-from regard.tasks.masked_lm.card import data_section
 from regard.tasks.masked_lm.evaluate import MaskedText
 from regard.tasks.masked_lm.prepare import (
     check_documents,
@@ -150,7 +149,7 @@ def test_the_card_has_a_row_of_scores_and_the_rule_of_sentences():
     row = ["valid", "1,500", "7.39", "2.0000", "0.5000", "0.0625", "`0123456789ab`"]
     assert cells(scores_of(record), "valid") == row
     assert data[-1].startswith("Sentences are split at full stops") and "up to 32 tokens" in data[-1]
-    lines = data_section(card_of(run_record("masked-language-model", sources=SOURCES | {"sentences": "lines"})))
+    lines = TASK.describe(card_of(run_record("masked-language-model", sources=SOURCES | {"sentences": "lines"})))
     assert lines[-1].startswith("Sentences are split a line each")
 
 

@@ -21,7 +21,7 @@ def surveyed(monkeypatch):
 
     def resolve(task, rows, characters, device="cpu", **changes):
         sides = 2 if task == "translate" else 1
-        monkeypatch.setattr(autopilot, "survey", lambda source: Survey(rows, rows * characters * sides, sides))
+        monkeypatch.setattr(autopilot, "survey", lambda source, lines: Survey(rows, rows * characters * sides, sides))
         monkeypatch.setattr(autopilot, "_device", lambda name: device)
         source = {"data.train.paths": ["a"]} if "language" in task or task == "elmo" else {"data.train.path": "a"}
         given = {name.replace("__", "."): value for name, value in changes.items()}
@@ -102,6 +102,18 @@ def test_next_to_no_pairs_have_the_smallest_model(surveyed):
     assert surveyed("translate", 300, 40).settings.model.width == 96
     assert surveyed("translate", 5_000, 40).settings.model.width == 256
     assert surveyed("translate", 300, 40, model__width=128).settings.model.width == 128
+
+
+def test_a_gpu_trains_wider_translators_on_more_pairs(surveyed):
+    shape = lambda rows, **more: surveyed("translate", rows, 70, "cuda", **more).settings.model
+    models = [shape(rows) for rows in (30_000, 200_000, 5_000_000)]
+    assert [(each.width, each.feed_forward_width, each.decoder_layers) for each in models] == [
+        (256, 1024, 5),
+        (512, 1024, 6),
+        (512, 2048, 6),
+    ]
+    assert shape(5_000_000, train__minutes=2).width == 256 and shape(5_000_000, train__minutes=9).width == 512
+    assert surveyed("translate", 5_000_000, 70, "cpu").settings.model.width == 256
 
 
 def test_values_that_are_constant_have_a_reason_too(surveyed):

@@ -1,10 +1,11 @@
 """Planned defaults: what grows with what, and what is left alone."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from regard.tasks.planning import rules
+from regard.tasks.planning import rules, shapes, speed
 from regard.tasks.planning.inputs import PlanInput, Survey
 from regard.training.settings import MachineSettings, TrainSettings
 
@@ -103,11 +104,15 @@ def test_dropout_falls_with_the_data_for_each_parameter():
 def test_only_large_models_in_long_runs_on_a_gpu_are_compiled():
     key = "machine.compile"
     assert values(rules.machine(plan(parameters=50_000_000), 20_000, 65_536))[key]
-    assert values(rules.machine(plan(parameters=50_000_000), 50, 65_536)) == {}
-    assert values(rules.machine(plan(parameters=5_000_000), 20_000, 65_536)) == {}
-    assert values(rules.machine(plan(parameters=50_000_000, device="cpu"), 20_000, 65_536)) == {}
-    assert values(rules.machine(plan(parameters=50_000_000, family="recurrent"), 20_000, 65_536)) == {}
     assert values(rules.machine(plan(parameters=50_000_000, train={"minutes": 8}), 10, 65_536))[key]
+    for given, steps, reason in (
+        ({}, 50, "the run is short"),
+        ({"parameters": 5_000_000}, 20_000, "5 M parameters gain less than it takes"),
+        ({"device": "cpu"}, 20_000, "not on cpu"),
+        ({"family": "recurrent"}, 20_000, "not for the family recurrent"),
+    ):
+        refused = list(rules.machine(plan(**{"parameters": 50_000_000} | given), steps, 65_536))
+        assert [(each.value, each.reason) for each in refused] == [(False, reason)] * 2
 
 
 def test_narrow_models_begin_with_larger_weights():
@@ -117,10 +122,55 @@ def test_narrow_models_begin_with_larger_weights():
 
 
 def test_a_gpu_trains_larger_shapes_on_more_text():
-    widths = [values(rules.encoder_shape(plan(n)))["model.width"] for n in (10**6, 10**8, 10**10)]
-    assert widths == [384, 512, 768]
-    assert values(rules.decoder_shape(plan(10**6)))["model.max_positions"] == 256
-    assert values(rules.decoder_shape(plan(device="cpu"))) == {}
+    widths = [values(shapes.encoder_shape(plan(n)))["model.width"] for n in (10**5, 10**7, 10**8, 10**10)]
+    assert widths == [256, 384, 512, 768]
+    assert values(shapes.decoder_shape(plan(10**6)))["model.max_positions"] == 256
+    assert values(shapes.decoder_shape(plan(device="cpu"))) == {}
+
+
+def test_little_time_has_a_shape_that_learns_in_it():
+    widths = [
+        values(shapes.encoder_shape(plan(10**10, train={"minutes": m})))["model.width"] for m in (0.3, 3, 15, 60)
+    ]
+    assert widths == [256, 512, 512, 768]
+    assert values(shapes.encoder_shape(plan(10**7, train={"minutes": 60})))["model.width"] == 384
+
+
+def test_an_elmo_on_a_gpu_has_wider_cells_for_more_text():
+    cells = [values(shapes.elmo_shape(plan(n))).get("model.cell_width", 128) for n in (10**5, 10**7, 10**9)]
+    assert cells == [128, 512, 1024]
+    assert values(shapes.elmo_shape(plan(10**9, train={"minutes": 2}))) == {}
+    assert values(shapes.elmo_shape(plan(10**9, device="cpu"))) == {}
+
+
+def test_the_updates_of_a_time_follow_from_size_cores_and_tokens():
+    small = plan(device="cpu", parameters=4_200_000)
+    assert 5_500 < speed.updates_within(small, 38 * 60, 2048) < 6_500  # measured: 6,000 with its validations
+    more = replace(small, cores=16)
+    assert 3 < speed.updates_within(more, 600, 2048) / speed.updates_within(small, 600, 2048) < 8
+    assert speed.updates_within(small, 1, 2048) == 10
+    assert speed.updates_within(plan(), 60, 1024) == 6000  # on a GPU the shortest update decides
+
+
+def test_a_short_time_has_smaller_updates():
+    of = lambda minutes, **more: values(rules.update_size(plan(10**10, train={"minutes": minutes}, **more)))
+    sizes = [of(minutes, parameters=10**8)["train.tokens_per_update"] for minutes in (0.1, 0.5, 2, 8)]
+    assert sizes == [1024, 8192, 32_768, 65_536]
+    assert of(0.5, parameters=0)["train.tokens_per_update"] == 65_536  # nothing is known about its pace
+    assert next(rules.update_size(plan(10**10, parameters=10**8, train={"minutes": 1}))).reason == (
+        "1 minutes for 100 M parameters"
+    )
+
+
+def test_a_run_of_few_passes_needs_little_regularization():
+    def rate(**train):
+        given = {f"train.{name}" for name in train} - {"train.minutes"}
+        return values(rules.dropout(plan(10**7, train=train, given=given), ("dropout",)))["model.dropout"]
+
+    epoch = plan(10**7).tokens / 16_384
+    assert [rate(steps=round(count * epoch)) for count in (0.5, 1, 3, 8, 30)] == [0.0, 0.0, 0.1, 0.25, 0.25]
+    assert rate() == rate(epochs=10.0) == 0.25 and rate(minutes=0.005) == 0.0
+    assert "0.5 passes" in rules.regularized(plan(10**7, given={"train.epochs"}, train={"epochs": 0.5}))
 
 
 def test_every_value_has_a_reason():

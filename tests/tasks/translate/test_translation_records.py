@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from regard.tasks.record import ScoresRecord
-from regard.tasks.translate.records import PairReport, PairSources, TranslateFacts
+from regard.tasks.translate.records import PairReport, TranslateFacts
 from translation_records import translation_record, translation_scores
 
 
@@ -31,11 +31,10 @@ def test_a_report_counts_pairs_of_both_sets_and_keeps_the_origin_of_weights():
 
 
 def test_sources_need_training_data_and_test_sets_by_name():
-    assert PairReport.sources is PairSources
-    sources = PairSources.model_validate({"train": {"source": "a.de", "target": "a.en"}, "test": {}})
+    sources = PairReport.sources.model_validate({"train": {"source": "a.de", "target": "a.en"}, "test": {}})
     assert sources.valid is None and sources.train.references == []
     with pytest.raises(ValidationError):
-        PairSources.model_validate({"train": {"path": 3}, "test": {}})
+        PairReport.sources.model_validate({"train": {"path": 3}, "test": {}})
 
 
 def test_facts_have_decoding_defaults():

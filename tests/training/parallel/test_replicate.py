@@ -1,40 +1,18 @@
 """Several processes that replicate the model train to the weights of one."""
 
-import json
-
 import pytest
 import torch
-from safetensors.torch import load_file
 from torch import nn
-from torch.testing import assert_close
 
-from parallel_scenes import KINDS, together, train_all
+from parallel_scenes import assert_same, together
 from regard.objectives.loss import LossPart
-from regard.training.parallel.process_group import ProcessGroup
 from regard.training.parallel.replicate import LossModule, replicate
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    out = tmp_path_factory.mktemp("alone")
-    train_all(ProcessGroup(), out)
-    return out
-
-
-def assert_same(out, alone, kinds=KINDS):
-    for kind in kinds:
-        one, several = (load_file(each / f"{kind}.safetensors") for each in (alone, out))
-        assert one.keys() == several.keys()
-        for name, value in one.items():
-            assert_close(several[name], value, atol=1e-10, rtol=0, msg=f"{kind} {name}")
-        losses = json.loads((alone / f"{kind}.json").read_text())
-        assert losses and json.loads((out / f"{kind}.json").read_text()) == pytest.approx(losses, abs=1e-9)
-
-
 @pytest.mark.parametrize("count", [2, *(pytest.param(count, marks=pytest.mark.slow) for count in (3, 4))])
-def test_several_processes_equal_one_for_every_kind_of_training(count, alone, tmp_path):
+def test_several_processes_equal_one_for_every_kind_of_training(count, trained_alone, tmp_path):
     together(count, "parallel_scenes:train_all", tmp_path, distributed="replicate")
-    assert_same(tmp_path, alone)
+    assert_same(tmp_path, trained_alone)
 
 
 class Squares:

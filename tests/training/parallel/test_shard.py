@@ -9,39 +9,32 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
-from parallel_scenes import KINDS, ParallelScene, together, train_all
+from parallel_scenes import KINDS, ParallelScene, assert_same, together
 from regard.checkpoint.bundle import TrainingState
 from regard.checkpoint.shards import read_shards, write_shards
 from regard.training.parallel.process_group import ProcessGroup
 from regard.training.parallel.shard import host_parts, is_dtensor, is_sharded, like, load_whole, local, part_of
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    out = tmp_path_factory.mktemp("alone")
-    train_all(ProcessGroup(), out)
-    return out
-
-
 @pytest.mark.parametrize(
     "count", [3, pytest.param(2, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.slow)]
 )
-def test_several_processes_equal_one_for_every_kind_of_training(count, alone, tmp_path):
+def test_several_processes_equal_one_for_every_kind_of_training(count, trained_alone, tmp_path):
     together(count, "parallel_scenes:train_all", tmp_path, distributed="shard")
-    for kind in KINDS:
-        one, several = (load_file(each / f"{kind}.safetensors") for each in (alone, tmp_path))
-        assert one.keys() == several.keys()
-        for name, value in one.items():
-            assert_close(several[name], value, atol=1e-10, rtol=0, msg=f"{kind} {name}")
-        losses = json.loads((alone / f"{kind}.json").read_text())
-        assert losses and json.loads((tmp_path / f"{kind}.json").read_text()) == pytest.approx(losses, abs=1e-9)
+    assert_same(tmp_path, trained_alone)
 
 
-def session(team, out, stop, distributed, kinds=("translate", "language")):
+@pytest.mark.parametrize("kinds", [("language",), pytest.param(KINDS, marks=pytest.mark.slow)])
+def test_shards_on_each_of_two_hosts_equal_one_process(kinds, trained_alone, tmp_path):
+    together(4, "parallel_scenes:train_all", tmp_path, kinds=kinds, distributed="hybrid", on_host=2)
+    assert_same(tmp_path, trained_alone, kinds)
+
+
+def session(team, out, stop, distributed, kinds=("translate", "language"), **changes):
     """Resume each kind where files of it are, train up to a step, and write the files."""
     for kind in kinds:
         place = out / kind
-        scene = ParallelScene(kind, team, out / f"text-{team.rank}", distributed=distributed)
+        scene = ParallelScene(kind, team, out / f"text-{team.rank}", distributed=distributed, **changes)
         trainer = scene.trainer
         assert is_sharded(trainer.model) == (distributed == "shard" and team.size > 1)
         if place.exists():
@@ -66,13 +59,14 @@ def session(team, out, stop, distributed, kinds=("translate", "language")):
 
 
 @pytest.mark.slow
-def test_training_resumes_as_another_number_of_processes(alone, tmp_path):
-    together(4, "test_shard:session", tmp_path, stop=3, distributed="shard")
+@pytest.mark.parametrize("tensor_parallel", [1, 2])
+def test_training_resumes_as_another_number_of_processes(tensor_parallel, trained_alone, tmp_path):
+    together(4, "test_shard:session", tmp_path, stop=3, distributed="shard", tensor_parallel=tensor_parallel)
     assert [len(list(folder.iterdir())) for folder in tmp_path.glob("*/model")] == [4, 4]
     together(3, "test_shard:session", tmp_path, stop=5, distributed="shard")
     session(ProcessGroup(), tmp_path, 8, "shard")
     for kind in ("translate", "language"):
-        one, several = load_file(alone / f"{kind}.safetensors"), load_file(tmp_path / f"{kind}.safetensors")
+        one, several = load_file(trained_alone / f"{kind}.safetensors"), load_file(tmp_path / f"{kind}.safetensors")
         for name, value in several.items():
             assert_close(value, one[f"average/{name}"], atol=1e-10, rtol=0, msg=f"{kind} {name}")
 

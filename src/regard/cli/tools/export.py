@@ -31,12 +31,14 @@ def convert(run: Run, given: Given = NOTHING, quiet: Quiet = False, json: Json =
     from regard.errors import ConfigError
     from regard.interop.word_vector_files import ENDINGS
     from regard.registry import EXPORTERS
+    from regard.runs.export.word_vectors import export_vectors
 
     chosen = given.settings(ConvertSettings)
     path = Path(run) if Path(run).name not in ("", "..") else Path(run).resolve()
     if chosen.to in ENDINGS:
         out = chosen.out or path.with_name(path.name + ENDINGS[chosen.to])
-        _write_vectors(run, chosen.to, out, quiet, json)
+        written = export_vectors(run, chosen.to, out, progress(quiet))
+        show(json, vars(written), written.summary)
         return
     if chosen.to not in EXPORTERS:
         raise ConfigError(f'--to: "{chosen.to}" is not one of {", ".join([*EXPORTERS.names(), *ENDINGS])}.')
@@ -54,20 +56,6 @@ def write(run: str, folder: Path, to: str, quiet: bool, json: bool) -> None:
     written = write_export(run, folder, to, progress(quiet))
     plain = {"path": written.path, "form": written.form, "architecture": written.architecture}
     show(json, plain, f"{written.path}: {written.architecture} with its tokenizer.", f"Use it: {written.use}")
-
-
-def _write_vectors(run: str, form: str, out: Path, quiet: bool, json: bool) -> None:
-    from regard.errors import DataError
-    from regard.interop.word_vector_files import underscored, write_word_vectors
-    from regard.pipelines.word_vectors import load_word_vectors
-
-    if out.exists():
-        raise DataError(f"{out}: the file exists; name another with --out.")
-    vectors = load_word_vectors(run, progress=progress(quiet))
-    table = underscored(vectors.entries, progress(quiet))
-    write_word_vectors(out, table, form)
-    plain = {"path": out, "form": form, "words": len(table.words), "width": vectors.width}
-    show(json, plain, f"{out}: {len(table.words):,} words, {vectors.width} dimensions, format {form}.")
 
 
 def import_(

@@ -24,25 +24,11 @@ def train(
     json: Json = False,
 ) -> None:
     """Train a tokenizer on text files."""
-    from regard.data.sources.lines import read_lines
-    from regard.errors import ConfigError
-    from regard.text.training import train_tokenizer
+    from regard.tasks.text.tokenizer import train_on_files
 
     out = given.settings(TokenizerOutput).out
-    if out.is_file() and not overwrite:
-        raise ConfigError(f"{out}: the file exists; choose another with --out, or give --overwrite.")
-    settings = given.settings(TokenizerSettings)
-    lines = [line for file in files for line in read_lines(file)]
-    tokenizer = train_tokenizer(lines, settings, progress(quiet))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(out)
-    words = sum(len(line.split()) for line in lines)
-    encoded = tokenizer.encode_batch(lines)
-    tokens = sum(map(len, encoded))
-    unknown = sum(ids.count(tokenizer.unk_id) for ids in encoded)
-    plain = {"path": out, "size": tokenizer.size, "tokens_per_word": tokens / words, "unknown": unknown}
-    line = f"vocabulary of {tokenizer.size:,} tokens, {tokens / words:.2f} tokens per word, {unknown:,} unknown."
-    show_values(json, plain, f"{out}: {line}", f'Try it: regard tokenizer show {out} "some text"')
+    made = train_on_files(files, given.settings(TokenizerSettings), out, overwrite, progress(quiet))
+    show_values(json, vars(made), made.summary, f'Try it: regard tokenizer show {out} "some text"')
 
 
 @app.command("show")

@@ -14,6 +14,7 @@ from torch import nn
 
 from regard.models.base.protocols import StaticState, SupportsCudaGraphs
 from regard.nn.inference.memory import gc_paused
+from regard.nn.layers.dtensor import is_whole_on_gpu
 from regard.nn.probes.probe import probes
 
 SHORTEST_SOURCE = 16
@@ -196,10 +197,10 @@ def drop_graphs(model: Any) -> None:
 
 def supports_cuda_graphs(model: Any) -> bool:
     """Return True if the steps of a model are captured: on a CUDA device, unless a probe has a listener."""
-    is_on_gpu = isinstance(model, SupportsCudaGraphs) and next(model.parameters()).is_cuda  # type: ignore[attr-defined]
-    return is_on_gpu and not graph_cache(model).has_listener
+    return isinstance(model, SupportsCudaGraphs) and supports_captured_passes(model)
 
 
 def supports_captured_passes(model: Any) -> bool:
     """Return True if a model's mask-predict passes are captured: on a CUDA device, unless a probe has a listener."""
-    return next(model.parameters()).is_cuda and not graph_cache(model).has_listener
+    is_on_gpu = all(is_whole_on_gpu(weight) for weight in model.parameters())
+    return is_on_gpu and not graph_cache(model).has_listener

@@ -11,6 +11,7 @@ from torch import Tensor
 from regard.decoding.cuda_graphs.capture import CapturedGraph, graph_cache, power_of_two
 from regard.decoding.steppers.decoder_only import DecoderOnlyStepper
 from regard.models.base.protocols import CausalLM, DecoderState, SupportsTextCudaGraphs
+from regard.nn.layers.dtensor import is_whole_on_gpu
 
 FEWEST_SLOTS = 64
 
@@ -140,6 +141,6 @@ def build_decoder_only_stepper(
 
     A search, whose hypotheses branch at every step, has none: there they share one cache.
     """
-    is_supported = isinstance(model, SupportsTextCudaGraphs) and model.head.weight.is_cuda and not is_search
+    is_supported = isinstance(model, SupportsTextCudaGraphs) and is_whole_on_gpu(model.head.weight) and not is_search
     is_captured = is_supported and not graph_cache(model).has_listener
     return (CudaGraphDecoderOnlyStepper if is_captured else DecoderOnlyStepper)(model, padding, window)

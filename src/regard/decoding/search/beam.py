@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.decoding.logits.coverage import Coverage
 from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.search.beam_state import BeamState, Candidates, Floats, Ints
-from regard.decoding.search.running import RunningRequest
+from regard.decoding.search.running import RunningRequest, log_probabilities, without_gaps
 from regard.decoding.steppers.interface import Request, Stepper, padded
 
 
@@ -55,7 +55,7 @@ class BeamSearch:
                 self._coverage.add_step()
             if queue:
                 scores.append(self._admit(queue))
-        candidates = self._candidates((scores[0] if len(scores) == 1 else torch.cat(scores)).log_softmax(-1))
+        candidates = self._candidates(log_probabilities(scores))
         moves = self._state.advance(candidates)
         if moves is None:
             self._clear()
@@ -93,7 +93,7 @@ class BeamSearch:
     def cancel(self, running: RunningRequest) -> None:
         """Let the hypotheses of a request leave."""
         size, alive = self._settings.beam_size, self._state.alive
-        staying = np.array([row for row, each in enumerate(alive) if each is not running], np.int64)
+        staying = without_gaps(np.array([each is not running for each in alive], np.bool_))
         if not len(staying):
             self._clear()
             return

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.decoding.logits.history import History
-from regard.decoding.search.running import RunningRequest
+from regard.decoding.search.running import RunningRequest, without_gaps
 from regard.decoding.settings import GenerationSettings, length_penalty
 from regard.decoding.steppers.interface import Hypothesis, Request
 from regard.text.detokenizer import first_stop
@@ -151,7 +151,7 @@ class BeamState:
             for row in np.flatnonzero(is_done).tolist():
                 self._truncate(row, penalties[row], candidates.coverage[row, origins[row]])
                 self.alive[row].finish()
-        staying = np.flatnonzero(~is_done)
+        staying = without_gaps(~is_done)
         if has_left:
             self.keep(staying)
             origins, tokens = origins[staying], tokens[staying]

@@ -19,6 +19,7 @@ from regard.decoding.settings import MaskPredictDecoding
 from regard.decoding.steppers.interface import Hypothesis, SpecialTokens
 from regard.models.base.protocols import ConditionalMaskedLM
 from regard.nn.kernels.availability import has_triton
+from regard.nn.layers.dtensor import is_whole_on_gpu
 
 LOGITS_AT_ONCE = {"cpu": 2**22, "cuda": 2**27}
 """Logits computed at a time: positions times vocabulary."""
@@ -151,7 +152,8 @@ def fill_in(
 
 def can_fuse(tokens: Tensor, weight: Tensor) -> bool:
     """Return True if the fused kernels support outputs (R, T) and a vocabulary of this size."""
-    return tokens.is_cuda and tokens.size(1) <= LONGEST_FUSED and weight.size(0) <= LARGEST_FUSED and has_triton()
+    is_small = tokens.size(1) <= LONGEST_FUSED and weight.size(0) <= LARGEST_FUSED
+    return is_whole_on_gpu(weight) and is_small and has_triton()
 
 
 def _fused_iteration(

@@ -10,7 +10,13 @@ from torch import Tensor
 from regard.decoding.logits.history import History
 from regard.decoding.logits.processors import LogitsProcessor
 from regard.decoding.logits.sampler import TokenSampler
-from regard.decoding.search.running import NO_NUMBERS, ListedToken, RunningRequest
+from regard.decoding.search.running import (
+    NO_NUMBERS,
+    ListedToken,
+    RunningRequest,
+    log_probabilities,
+    without_gaps,
+)
 from regard.decoding.settings import FinishReason, length_penalty
 from regard.decoding.steppers.interface import Hypothesis, Request, Stepper
 from regard.errors import CheckpointError
@@ -62,7 +68,7 @@ class Rollout:
         scores = [] if self._stepper is None else [self._stepper.step(self._tokens)]
         if queue:
             scores.append(self._admit(queue))
-        log_p = (scores[0] if len(scores) == 1 else torch.cat(scores)).log_softmax(-1)  # (R, V)
+        log_p = log_probabilities(scores)  # (R, V)
         allowed = self._processor(log_p, self._history)
         lines, samples, limits, _, seeds = self._facts
         self._tokens = self._sampler(allowed, lines, samples, self._history.lengths, seeds)
@@ -161,7 +167,7 @@ class Rollout:
             self._clear()
             return
         by_request = is_done.reshape(-1, self._hypotheses)
-        staying = np.flatnonzero(~by_request.all(1))
+        staying = without_gaps(~by_request.all(1))
         kept = int((~by_request).sum(1).max())
         order = by_request[staying].argsort(axis=1, kind="stable")[:, :kept]  # running rows first
         rows = (staying[:, None] * self._hypotheses + order).ravel()

@@ -1,6 +1,12 @@
 """A request under way: its hypotheses so far, and the text that can no longer change."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from regard.decoding.steppers.interface import Hypothesis, Request
 from regard.errors import CheckpointError
@@ -53,3 +59,22 @@ class RunningRequest:
         if self.detokenizer is not None:
             self.write(self.hypotheses[0].ids)
             self.chunk += self.detokenizer.close()
+
+
+def without_gaps(is_staying: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the rows that stay in an order that moves few: the last ones take the places of those that leave."""
+    count = int(is_staying.sum())
+    rows = np.arange(count)
+    rows[~is_staying[:count]] = count + np.flatnonzero(is_staying[count:])
+    return rows
+
+
+def log_probabilities(scores: Sequence[Tensor]) -> Tensor:
+    """Return the log probabilities (R, V) for scores of the rows of a batch, and of those that join it."""
+    if len(scores) == 1:
+        return scores[0].log_softmax(-1)
+    rows = [len(each) for each in scores]
+    together = scores[0].new_empty(sum(rows), scores[0].size(1))
+    for each, part in zip(scores, together.split(rows), strict=True):
+        torch.log_softmax(each, -1, out=part)
+    return together

@@ -1,10 +1,11 @@
 """A model family: what its module registers, and the kinds of models."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from regard.models.base.settings import ModelSettings, Vocabularies
+from regard.models.base.tensor_parallel import Split
 
 if TYPE_CHECKING:
     from torch import nn
@@ -47,3 +48,5 @@ class Family:
     kind: Kind
     presets: tuple[Preset, ...] = ()
     """Presets of a package; those of built-in families are in `models/presets/`."""
+    tensor_parallel: Mapping[str, Split] | None = None
+    """The layers that several processes split, by patterns of their names; None: it has none."""

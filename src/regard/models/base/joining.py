@@ -14,3 +14,16 @@ def joined(first: Tensor, second: Tensor, dim: int = 1, value: float = 0, is_lef
         padding = [0, 0] * (each.dim() - 1 - dim) + ([lacking, 0] if is_left else [0, lacking])
         parts.append(F.pad(each, padding, value=value) if lacking else each)
     return torch.cat(parts)
+
+
+def moves_into_gaps(rows: Tensor, count: int) -> tuple[Tensor, Tensor] | None:
+    """Return the indices whose rows change where some of `count` rows stay, and the rows that move there.
+
+    None: the rows are to be copied, since others than the last would have to move. A CUDA device always copies, which
+    takes less time than a synchronization with the host.
+    """
+    if rows.is_cuda or rows.numel() > count:
+        return None
+    changed = (rows != torch.arange(rows.numel(), device=rows.device)).nonzero()[:, 0]
+    moving = rows[changed]
+    return (changed, moving) if bool((moving >= rows.numel()).all()) else None

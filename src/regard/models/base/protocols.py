@@ -12,10 +12,13 @@ class Memory(Protocol):
     """The encoder's output for the decoder, one row for each sentence; opaque except for `select`."""
 
     def select(self, rows: Tensor) -> Self:
-        """Return the memory of some sentences."""
+        """Return the memory of some sentences; once decoding has begun, the old one must not be used again."""
 
     def join(self, other: Self) -> Self:
-        """Return the memory of these sentences and then those of another batch, whose decoding has begun too."""
+        """Return the memory of these sentences and then those of another batch, whose decoding has begun too.
+
+        Neither of the two must be used again.
+        """
 
 
 class DecoderState(Protocol):

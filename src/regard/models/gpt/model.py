@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
+from regard.models.base.tensor_parallel import BLOCKS
 from regard.models.gpt.static_cache import StaticGptState
 from regard.models.transformer.state import TransformerState
 from regard.nn.attention.kv_cache import Cache, KeyValueCache
@@ -122,4 +123,4 @@ class Gpt(nn.Module):
         return self.project(self.hidden_states(tokens, None, token_mask))
 
 
-FAMILY = Family(GptSettings, Gpt, "causal-lm")
+FAMILY = Family(GptSettings, Gpt, "causal-lm", tensor_parallel=BLOCKS)

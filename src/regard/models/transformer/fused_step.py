@@ -9,6 +9,7 @@ from regard.models.transformer.state import TransformerMemory
 from regard.nn.attention.attention import View
 from regard.nn.blocks import BlockSettings
 from regard.nn.kernels.availability import has_triton
+from regard.nn.layers.dtensor import is_whole_on_gpu
 from regard.nn.layers.positions import rotate
 
 FEW = 8
@@ -20,7 +21,7 @@ def can_fuse(settings: BlockSettings, weight: Tensor, rows: int) -> bool:
     kinds = settings.norm, settings.norm_order, settings.groups
     is_common = kinds == ("layer", "pre", settings.heads) and settings.activation in ("relu", "gelu-tanh")
     is_exact = weight.dtype == torch.float32 or (weight.dtype == torch.bfloat16 and rows <= FEW)
-    return is_common and weight.is_cuda and is_exact and has_triton()
+    return is_common and is_whole_on_gpu(weight) and is_exact and has_triton()
 
 
 def decode_rows(decoder: Any, head: Any, tokens: Tensor, memory: TransformerMemory, state: Any) -> Tensor:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from regard.models.base.embeddings import build_tables
 from regard.models.base.family import Family
 from regard.models.base.settings import Vocabularies
+from regard.models.base.tensor_parallel import BLOCKS
 from regard.models.transformer.fused_step import can_fuse
 from regard.models.transformer.mask_predict_fused import decode_masked_rows, encode_rows
 from regard.models.transformer.model import (
@@ -108,4 +109,4 @@ class MaskPredict(nn.Module):
         return self.project(self.decode(target, self.encode(source, source_mask), target_mask))
 
 
-FAMILY = Family(MaskPredictSettings, MaskPredict, "conditional-masked-lm")
+FAMILY = Family(MaskPredictSettings, MaskPredict, "conditional-masked-lm", tensor_parallel=BLOCKS)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from regard.models.base.embeddings import Sharing, build_tables
 from regard.models.base.family import Family
 from regard.models.base.settings import ModelSettings, Vocabularies
+from regard.models.base.tensor_parallel import BLOCKS
 from regard.models.transformer.state import TransformerMemory, TransformerState
 from regard.models.transformer.static_cache import StaticDecoderState, StaticTransformerState
 from regard.nn.attention.attention import View
@@ -177,4 +178,4 @@ class Transformer(nn.Module):
         return self.project(self.decode(target, self.encode(source, source_mask)))
 
 
-FAMILY = Family(TransformerSettings, Transformer, "seq2seq")
+FAMILY = Family(TransformerSettings, Transformer, "seq2seq", tensor_parallel=BLOCKS)

@@ -11,8 +11,8 @@ from regard.nn.attention.kv_cache import Cache
 from regard.nn.attention.masks import causal_mask
 from regard.nn.attention.qkv import split_qkv
 from regard.nn.attention.varlen import VarlenLayout
-from regard.nn.kernels.availability import can_fuse, constant
-from regard.nn.layers.linear import build_linear
+from regard.nn.kernels.availability import constant
+from regard.nn.layers.linear import build_linear, can_fuse_around
 from regard.nn.layers.positions import Rotation, rotate
 from regard.nn.probes.probe import Probe
 
@@ -178,7 +178,7 @@ class SelfAttention(Attention):
     def _project(self, x: Tensor, rotation: Rotation | None) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries (B, H, T, K), keys and values (B, G, T, K)."""
         H, G, K, layer = self.head_count, self.groups, self.head_width, self.query_key_value
-        if rotation is None and G == H and self.training and layer.bias is not None and can_fuse(x):
+        if rotation is None and G == H and self.training and can_fuse_around(layer, x):
             return split_qkv(F.linear(x, layer.weight, layer.bias.detach()), layer.bias, K)
         packed = layer(x)  # (B, T, (H + 2 G) * K)
         if rotation is None:  # split before the transpose, their gradients are concatenated in one copy

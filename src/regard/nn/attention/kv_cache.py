@@ -4,7 +4,9 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+
+FEWEST_SLOTS = 16
+"""Slots that a cache has room for at first."""
 
 
 class Cache(Protocol):
@@ -15,72 +17,96 @@ class Cache(Protocol):
 
 
 class KeyValueCache:
-    """Keys and values (B, H, S, K) of one attention layer; `append` updates it in place.
+    """Keys and values (B, H, S, K) of one attention layer, in a buffer with room for further rows and slots.
 
     The hypotheses of a sentence share one row, so reordering hypotheses copies nothing: a mask selects the slots of
-    each (`nn.attention.masks.branch_mask`). The capacity is doubled when it is exceeded, so that a step copies one
-    position, and not the whole past.
+    each (`nn.attention.masks.branch_mask`). Rows join where there is room, a row that leaves is overwritten by
+    another one, and room is doubled when it is exceeded: a step copies one position, and not the whole past.
     """
 
     def __init__(self) -> None:
-        self._keys: Tensor | None = None  # (B, H, S, K)
-        self._values: Tensor | None = None
+        self._buffer: Tensor | None = None  # (2, rows, H, slots, K) keys and values; never NaN where nothing is
+        self._begin = 0
+        self.sentences = 0
+        """The number of rows: one per sentence."""
         self.length = 0
+        """The number of slots."""
 
     @property
-    def sentences(self) -> int:
-        """The number of rows: one per sentence."""
-        return 0 if self._keys is None else self._keys.size(0)
+    def _window(self) -> Tensor:
+        """The slots (2, rows, H, S, K) in use, of all rows that there is room for."""
+        assert self._buffer is not None, "nothing was appended"
+        return self._buffer[:, :, :, self._begin : self._begin + self.length]
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys and values (B, H, T, K) of new positions and return those of all (B, H, S, K)."""
-        needed = self.length + keys.size(2)
-        if self._keys is None or self._values is None or needed > self._keys.size(2):
-            self._keys = self._grown(self._keys, keys, needed)
-            self._values = self._grown(self._values, values, needed)
-        self._keys[:, :, self.length : needed] = keys
-        self._values[:, :, self.length : needed] = values
-        self.length = needed
+        self.sentences = keys.size(0)
+        self._reserve(keys, self.sentences, after=keys.size(2))
+        self.length += keys.size(2)
+        newest = self._window[:, : self.sentences, :, -keys.size(2) :]
+        newest[0], newest[1] = keys, values
         return self.all()
 
-    def _grown(self, old: Tensor | None, like: Tensor, needed: int) -> Tensor:
-        B, H, _, K = like.shape
-        buffer = like.new_empty(B, H, max(16, 2 * needed), K)
+    def _reserve(self, like: Tensor, rows: int, before: int = 0, after: int = 0) -> None:
+        """Have room for so many rows, and for slots before and after those in use."""
+        slots, old = self.length + before + after, self._buffer
+        room = (0, 0) if old is None else (old.size(1), old.size(3) - self._begin - self.length)
+        if rows <= room[0] and before <= self._begin and after <= room[1]:
+            return
+        _, H, _, K = like.shape
+        rows_in_all = rows if old is None else 2 * rows if rows > room[0] else min(room[0], 2 * rows)
+        self._buffer = like.new_zeros(2, rows_in_all, H, max(FEWEST_SLOTS, 2 * slots), K)
         if old is not None:
-            buffer[:, :, : self.length] = old[:, :, : self.length]
-        return buffer
+            kept = min(rows, room[0])
+            window = old[:, :kept, :, self._begin : self._begin + self.length]
+            self._buffer[:, :kept, :, before : before + self.length] = window
+        self._begin = before
 
     def all(self) -> tuple[Tensor, Tensor]:
         """Return the keys and values (B, H, S, K) of all positions."""
-        assert self._keys is not None and self._values is not None, "nothing was appended"
-        return self._keys[:, :, : self.length], self._values[:, :, : self.length]
+        keys, values = self._window[:, : self.sentences]
+        return keys, values
 
     def select(self, sentences: Tensor) -> "KeyValueCache":
-        """Return the cache of these sentences, in this order; sentences may repeat or be dropped (finished)."""
+        """Return a copy with these sentences, in this order; sentences may repeat or be dropped (finished)."""
         selected = KeyValueCache()
-        selected.length = self.length
-        if self._keys is not None and self._values is not None:
-            selected._keys, selected._values = (
-                self._selected(each, sentences) for each in (self._keys, self._values)
-            )
+        if self._buffer is not None:
+            selected._reserve(self.all()[0], sentences.numel(), after=self.length)
+            selected.length, selected.sentences = self.length, sentences.numel()
+            selected._window.copy_(self._window.index_select(1, sentences))
         return selected
 
-    def join(self, other: "KeyValueCache", slots: int) -> "KeyValueCache":
-        """Return the newest slots of these rows and then those of another cache; the last of both are aligned."""
-        together = KeyValueCache()
-        together.length = slots
-        together._keys, together._values = (
-            torch.cat([_newest(each, slots) for each in both]) for both in zip(self.all(), other.all(), strict=True)
-        )
-        return together
+    def move(self, rows: int, targets: Tensor, sources: Tensor) -> None:
+        """Keep so many rows, of which the targets become copies of sources further below, in place."""
+        if targets.numel():
+            self._window.index_copy_(1, targets, self._window[:, sources])
+        self.sentences = rows
 
-    def _selected(self, x: Tensor, sentences: Tensor) -> Tensor:
-        """Return the rows of these sentences with the same capacity; only filled slots are copied, once."""
-        buffer = x.new_empty(sentences.numel(), *x.shape[1:])
-        buffer[:, :, : self.length] = x[:, :, : self.length].index_select(0, sentences)
-        return buffer
+    def join(self, keys: Tensor, values: Tensor, is_left: bool) -> None:
+        """Add rows with keys and values (B, H, S, K), last slots aligned or first ones; the rest is padded."""
+        slots, rows = keys.size(2), self.sentences + keys.size(0)
+        lacking = max(0, slots - self.length)
+        before, after = (lacking, 0) if is_left else (0, lacking)
+        self._reserve(keys, rows, before, after)
+        self._begin, self.length = self._begin - before, self.length + lacking
+        added = self._window[:, self.sentences : rows]
+        padding = self.length - slots
+        first, last = added.split((padding, slots) if is_left else (slots, padding), dim=3)
+        (first if is_left else last).zero_()
+        place = last if is_left else first
+        place[0], place[1] = keys, values
+        self.sentences = rows
 
+    def trim(self, before: int = 0, after: int = 0) -> None:
+        """Drop slots at the beginning and at the end."""
+        self._begin, self.length = self._begin + before, self.length - before - after
 
-def _newest(x: Tensor, slots: int) -> Tensor:
-    """Return the newest slots of keys or values (B, H, S, K); zeros stand for those that do not exist."""
-    return F.pad(x[:, :, max(0, x.size(2) - slots) :], (0, 0, max(0, slots - x.size(2)), 0))
+    def gather(self, slots: Tensor) -> None:
+        """Keep these slots (B, S) of each row alone, in place."""
+        assert self._buffer is not None, "nothing was appended"
+        _, rows, H, room, K = self._buffer.shape
+        first = torch.arange(2 * rows * H, device=slots.device).view(2, rows, H, 1)[:, : self.sentences] * room
+        chosen = first + (slots + self._begin)[:, None]  # (2, B, H, S)
+        kept = self._buffer.view(-1, K).index_select(0, chosen.flatten()).view(*chosen.shape, K)
+        self._begin, self.length = 0, slots.size(1)
+        self._window[:, : self.sentences] = kept

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.nn.layers.dtensor import is_dtensor
 from regard.nn.layers.embedding import VocabularyHead
 from regard.nn.layers.linear import Linear, product
 
@@ -63,7 +64,12 @@ def _copies_of(model: nn.Module) -> _Copies:
     layers = [layer for layer in model.modules() if isinstance(layer, Linear | VocabularyHead)]
     weights = [layer.weight for layer in layers]
     is_int8 = any(layer.int8 is not None for layer in layers)  # the fp32 weights are then not used
-    if is_int8 or any(weight.device.type != "cpu" or weight.dtype != torch.float32 for weight in weights):
+    has_parts = any(is_dtensor(weight) for weight in weights)
+    if (
+        is_int8
+        or has_parts
+        or any(weight.device.type != "cpu" or weight.dtype != torch.float32 for weight in weights)
+    ):
         return _Copies({}, [])
     # An optimizer's step and loading weights both change a tensor's version.
     versions = [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]

@@ -8,12 +8,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from regard.nn.kernels.availability import product_dtype
+from regard.nn.kernels.availability import can_fuse, product_dtype
+from regard.nn.layers.dtensor import is_dtensor
 
 
 class Linear(nn.Linear):
     """A linear layer that may use a prepacked weight (`nn.inference.prepacked`) or int8 (`nn.inference.int8`)."""
 
+    parts: tuple[int, ...] = ()
+    """Sizes of the parts that its outputs consist of, such as queries, keys and values."""
     packed: Tensor | None = None
     single: Tensor | None = None
     int8: Callable[[Tensor], Tensor] | None = None
@@ -24,6 +27,11 @@ class Linear(nn.Linear):
         if self.int8 is not None:
             return self.int8(x)
         return product(x, self.weight, self.bias, self.packed, self.single)
+
+
+def can_fuse_around(layer: nn.Linear, x: Tensor) -> bool:
+    """Return True if fused kernels may take over the bias of a layer and what follows it."""
+    return layer.bias is not None and can_fuse(x) and not is_dtensor(layer.weight)
 
 
 def product(
@@ -54,7 +62,8 @@ def build_linear(inputs: int, outputs: int, has_bias: bool = True, parts: Sequen
     Parts are a number of equal parts, or sizes that add up to the outputs.
     """
     layer = Linear(inputs, outputs, bias=has_bias)
-    for part in layer.weight.chunk(parts) if isinstance(parts, int) else layer.weight.split(list(parts)):
+    layer.parts = (outputs // parts,) * parts if isinstance(parts, int) else tuple(parts)
+    for part in layer.weight.split(list(layer.parts)):
         nn.init.xavier_uniform_(part)
     if has_bias:
         nn.init.zeros_(layer.bias)

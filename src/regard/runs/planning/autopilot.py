@@ -5,12 +5,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+import torch
+
 from regard.config.overrides import nested
 from regard.config.resolve import Layer, Resolved, resolve
 from regard.config.settings import flatten
 from regard.data.sources.label_lists import lists_labels
 from regard.errors import ConfigError, RegardError
-from regard.models.base.settings import Vocabularies
+from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.families import count_parameters
 from regard.runs.planning.survey import survey
 from regard.tasks.contract import AnyTask
@@ -46,7 +48,9 @@ def planned(
     given = frozenset(name for layer in layers if layer is not base for name, _ in flatten(layer.values))
     settings = resolve(schema, layers).settings
     source, device = settings.data.train, _device(settings.machine.device)
-    plan = PlanInput(settings, given, survey(source), device, has_label_lists=lists_labels(source, lines))
+    cores = settings.machine.threads or torch.get_num_threads()
+    has_lists = lists_labels(source, lines)
+    plan = PlanInput(settings, given, survey(source, lines), device, has_label_lists=has_lists, cores=cores)
     below, above = list[Layer](), list[Layer]()
 
     def merged() -> Resolved[R]:
@@ -87,14 +91,19 @@ def _device(name: str) -> str:
 
 def _parameters(settings: RunSettings[Any]) -> int:
     """Return the parameters of a model with a vocabulary of the full size; 0 where that is not known."""
+    vocabularies = full_vocabularies(settings)
+    if vocabularies is None or sum(int(getattr(settings.model, name, 0)) for name in LAYERS) > DEEPEST:
+        return 0
+    with suppress(TypeError, ValueError, RuntimeError, RegardError):  # sizes that no model has are refused later
+        return count_parameters(settings.model, vocabularies)
+    return 0
+
+
+def full_vocabularies(settings: RunSettings[ModelSettings]) -> Vocabularies | None:
+    """Return vocabularies of the full size; None where that is not known."""
     text = getattr(settings, "text", None)
     size = getattr(text, "words", getattr(text, "size", None))
     if size is None or settings.model.family in ("word-vectors", "words"):
-        return 0
-    if sum(int(getattr(settings.model, name, 0)) for name in LAYERS) > DEEPEST:
-        return 0
+        return None
     size = 100 if getattr(text, "kind", "") == "char" else size
-    is_shared = getattr(text, "vocabularies", "shared") == "shared"
-    with suppress(TypeError, ValueError, RuntimeError, RegardError):  # sizes that no model has are refused later
-        return count_parameters(settings.model, Vocabularies(size, size, is_shared))
-    return 0
+    return Vocabularies(size, size, getattr(text, "vocabularies", "shared") == "shared")

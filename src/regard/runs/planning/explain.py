@@ -1,7 +1,7 @@
 """The settings of a recipe explained: value, source and meaning of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from regard import registry
 from regard.config.overrides import nested, parse_overrides
@@ -11,13 +11,11 @@ from regard.config.settings import Settings, flatten
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.models.families import DEFAULT_FAMILY, family
-from regard.runs.planning.recipes import find_recipe, resolve_run
+from regard.runs.planning.recipes import find_recipe, resolve_run, without_data
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.settings import RunSettings
 from regard.training.settings import TrainSettings
 from regard.training.word2vec.settings import RATES, VectorTrainSettings
-
-REQUIRED = "(required)"
 
 
 @dataclass(frozen=True)
@@ -52,13 +50,8 @@ def explain_recipe(
 
     Missing training data is a placeholder.
     """
-    layer, changes = find_recipe(recipe), nested(parse_overrides(words) | dict(overrides or {}))
-    name = changes.get("task", layer.values.get("task"))
-    tables = [table for table in (layer.values.get("data"), changes.get("data")) if table is not None]
-    if isinstance(name, str) and not any(not isinstance(table, dict) or "train" in table for table in tables):
-        source = {"paths": [REQUIRED]} if "paths" in find_task(name).source.model_fields else {"path": REQUIRED}
-        layer = replace(layer, values={**layer.values, "data": {**layer.values.get("data", {}), "train": source}})
-    resolved = resolve_run(layer, changes)
+    changes = nested(parse_overrides(words) | dict(overrides or {}))
+    resolved = resolve_run(*without_data(find_recipe(recipe), changes))
     derived = _derived(resolved.settings)
     rows = []
     for key, value in flatten(resolved.settings.model_dump(mode="json")):

@@ -5,7 +5,7 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,14 @@ from regard.models.presets import preset
 from regard.runs.planning.autopilot import planned
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.embedding_init import GROUP, embedding_layer
-from regard.tasks.init_from import default_length, init_layer
-from regard.tasks.settings import FEATURE_RATE
+from regard.tasks.init_from import init_layer, prefer_tokens
 
 SOURCE_FLAGS = {"source": "--source", "target": "--target", "path": "--data", "paths": "--text"}
 """The settings that name files, and the flags for them."""
+
+
+REQUIRED = "(required)"
+"""The path of training data that a recipe leaves to its user."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,17 @@ def _read(path: Path) -> Recipe:
     return Recipe(path.stem, f"recipe {path}", values)
 
 
+def without_data(recipe: Recipe, changes: dict[str, object]) -> tuple[Recipe, dict[str, object]]:
+    """Return a recipe and its overrides with a placeholder for training data that neither of them names."""
+    name = changes.get("task", recipe.values.get("task"))
+    tables = [table for table in (recipe.values.get("data"), changes.get("data")) if table is not None]
+    if isinstance(name, str) and not any(not isinstance(table, dict) or "train" in table for table in tables):
+        source = {"paths": [REQUIRED]} if "paths" in find_task(name).source.model_fields else {"path": REQUIRED}
+        values = {**recipe.values, "data": {**recipe.values.get("data", {}), "train": source}}
+        recipe = replace(recipe, values=values)
+    return recipe, changes
+
+
 def resolve_run(recipe: Recipe, overrides: Mapping[str, Any], lines: Sequence[str] = ()) -> Resolved[Any]:
     """Return the settings of a run: defaults < preset < recipe < command line; `lines` are rows from memory."""
     values = nested(recipe.values)
@@ -120,6 +134,8 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any], lines: Sequence[st
     task = find_task(name)
     rules = task.init_from
     pretrained = init_layer(name, rules, values, changes) if rules else None
+    if rules and rules.has_new_head:
+        prefer_tokens(values, changes)
     is_free = (
         pretrained is None and not values.get("model") and not {"preset", "family"} & {*_table(changes, "model")}
     )
@@ -141,9 +157,6 @@ def resolve_run(recipe: Recipe, overrides: Mapping[str, Any], lines: Sequence[st
         embeddings = embedding_layer(family(kind).settings.model_fields, preset_values, values, changes)
     origins = [base, Layer(recipe.origin, values), embeddings, Layer("the command line", changes)]
     layers = [layer for layer in origins if layer]
-    if rules and rules.has_new_head:
-        is_tuned = pretrained is not None and pretrained.values["train"]["learning_rate"] != FEATURE_RATE
-        layers.insert(0, default_length(recipe.origin, is_tuned, values, changes))
     return planned(task, schema, layers, base if is_free else None, lines)
 
 

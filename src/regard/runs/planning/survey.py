@@ -2,13 +2,15 @@
 
 import gzip
 import os
+import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from regard import miniature
+from regard.config.parsing import ParseError, parse_json
 from regard.errors import RegardError
 from regard.tasks.planning.inputs import Survey
 
@@ -21,15 +23,20 @@ MINIATURE_ROWS = 100_000
 SAMPLED = 100
 
 
-def survey(source: Any) -> Survey | None:
-    """Return the size of a source of training data; None: it cannot be read, or is not a file."""
+def survey(source: Any, lines: Sequence[str] = ()) -> Survey | None:
+    """Return the size of a source of training data; None: it cannot be read, or is not a file.
+
+    `lines` are its rows where they are yet to be written.
+    """
     with suppress(OSError, EOFError, zlib.error, RegardError):
         limit = getattr(source, "max_rows", None)
+        sides = 2 if "source_column" in type(source).model_fields else 1
+        if lines:
+            return Survey(len(lines), round(_text_share(lines) * sum(map(len, lines))), sides)
         if getattr(source, "source", None) is not None:
             rows, characters = _sizes([Path(source.source)], limit)
             _, others = _sizes([Path(source.target)], limit)
             return Survey(rows, characters + others, sides=2)
-        sides = 2 if "source_column" in type(source).model_fields else 1
         paths = getattr(source, "paths", None) or (source.path,)
         if any(str(path).startswith(MINIATURE) for path in paths):
             return _miniature(str(paths[0]), limit, sides)
@@ -55,11 +62,43 @@ def _sizes(files: Iterable[Path], limit: int | None) -> tuple[int, int]:
         if whole > len(sample):
             sample = sample[: sample.rfind(b"\n") + 1] or sample  # whole lines
         share = whole / max(1, len(sample))
-        rows += share * (sample.count(b"\n") + (share == 1 and not sample.endswith(b"\n")))
-        characters += share * len(sample.decode("utf-8", "ignore"))
+        rows += share * _rows(file, sample, is_whole=share == 1)
+        text = sample.decode("utf-8", "ignore")
+        is_json = file.name.removesuffix(".gz").endswith(".jsonl")
+        characters += share * len(text) * (_text_share(text.splitlines()) if is_json else 1.0)
     if limit is not None and rows > limit:
         rows, characters = limit, characters * limit / rows
     return round(rows), round(characters)
+
+
+def _text_share(lines: Sequence[str]) -> float:
+    """Return the fraction of rows of JSON that is values; the rest is names and marks."""
+    first = lines[:SAMPLED]
+    values = 0
+    for line in first:
+        with suppress(ParseError):
+            values += _length(parse_json(line))
+    return min(1.0, values / max(1, sum(map(len, first)))) or 1.0
+
+
+def _length(value: object) -> int:
+    """Return the characters of all texts in a value of JSON."""
+    if isinstance(value, str):
+        return len(value)
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return sum(map(_length, inside))
+
+
+def _rows(file: Path, sample: bytes, is_whole: bool) -> int:
+    """Return the rows in the beginning of a file: questions or objects, sentences between blank lines, or lines."""
+    match file.name.removesuffix(".gz").rpartition(".")[2]:
+        case "json":
+            return sample.count(b'"question"') or sample.count(b"{")
+        case "conll" | "conllu":
+            blocks = re.split(rb"(?:\r?\n[ \t]*){2,}", sample.strip())
+            return len(blocks) if is_whole else len(blocks) - 1
+        case _:
+            return sample.count(b"\n") + (is_whole and not sample.endswith(b"\n"))
 
 
 def _sample(path: Path) -> tuple[bytes, int]:

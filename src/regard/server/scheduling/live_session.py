@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Post = Callable[[GenerationUnit, Callable[..., None], object], None]
 """Has the event loop call a function of a unit with a value."""
 MANY, APART = 8, 4
-"""A session of so many units takes others only every so many steps: each time, all caches are copied."""
+"""A session of so many units takes others only every so many steps, so that their texts are encoded together."""
 STEPS = 8
 """Most steps between two looks at what else there is to do."""
 
@@ -65,12 +65,18 @@ class LiveSession:
         """True where nothing is under way."""
         return not self.units
 
+    @property
+    def is_open(self) -> bool:
+        """True where units may join at the next step, if memory allows."""
+        count = len(self.units)
+        return count < self.most and (count < MANY or self._since >= APART)
+
     def has_room(self, unit: GenerationUnit, joining: Sequence[GenerationUnit] = ()) -> bool:
         """Return whether a unit may join beside those already there or joining."""
         count = len(self.units) + len(joining)
         if not count or unit.request is None:
             return True
-        if count >= self.most or (len(self.units) >= MANY and self._since < APART):
+        if count >= self.most or not self.is_open:
             return False
         requests = [each.request for each in (*self.units.values(), *joining) if each.request is not None]
         longest = max(tokens_of(self.call, each) for each in (*requests, unit.request))
@@ -96,20 +102,20 @@ class LiveSession:
         return [unit for _, unit in dropped]
 
     def work(self, post: Post, is_wanted_elsewhere: Callable[[], bool], flush: Callable[[], None]) -> None:
-        """Take some steps; stop early when one ends, or when there is something else to do."""
+        """Take some steps; stop early when there is something else to do."""
         with self.call.pipeline.locked(), self.call.job.working(len(self.units)):
             for _ in range(STEPS):
                 before = time.perf_counter()
                 self.session.step()
                 self._since += 1
-                has_ended = self._deliver(post)
+                self._deliver(post)
                 flush()
                 self.metrics.between_tokens.labels(self.name).observe(time.perf_counter() - before)
-                if has_ended or is_wanted_elsewhere():
+                if self.is_idle or is_wanted_elsewhere():
                     return
 
-    def _deliver(self, post: Post) -> bool:
-        """Send new text and the results of those that are done; return whether one is."""
+    def _deliver(self, post: Post) -> None:
+        """Send new text and the results of those that are done."""
         done, now = [], time.monotonic()
         self.metrics.generation_tokens.labels(self.name).inc(len(self.units))
         for running, unit in self.units.items():
@@ -127,7 +133,6 @@ class LiveSession:
             del self.units[running]  # only now: whoever fails above is still there to be told
             self.metrics.end_to_end.labels(self.name).observe(now - unit.arrived)
         self.metrics.finished.labels(self.name).inc(len(done))
-        return bool(done)
 
     def _generated(self, unit: GenerationUnit, running: RunningRequest) -> Generated:
         call = unit.call

@@ -29,7 +29,7 @@ class Scheduler:
         self.name, self.settings, self.metrics = name, settings, metrics
         self._lock = threading.Condition()
         self._inbox: list[AnyUnit] = []
-        self._has_news = False
+        self._has_news = self._is_urgent = False
         self._thread: threading.Thread | None = None
         self._is_retired = False
         self._unfinished: Counter[str] = Counter()  # units by client
@@ -66,6 +66,7 @@ class Scheduler:
         with self._lock:
             self._inbox.append(unit)
             self._has_news = True
+            self._is_urgent |= not isinstance(unit, GenerationUnit)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name=f"model-{self.name}", daemon=True)
                 self._thread.start()
@@ -92,7 +93,7 @@ class Scheduler:
             unit.is_cancelled = True
             self.metrics.cancelled.labels(self.name).inc()
             with self._lock:
-                self._has_news = True
+                self._has_news = self._is_urgent = True
                 self._lock.notify()
         self._gauge()
 
@@ -125,7 +126,7 @@ class Scheduler:
                 if not self._lock.wait(LINGER if self._is_retired else None) and self._is_retired:
                     self._thread = None
                     return False
-            taken, self._inbox, self._has_news = self._inbox, [], False
+            taken, self._inbox, self._has_news, self._is_urgent = self._inbox, [], False, False
         for unit in taken:
             self._queue.add(unit)
         return True
@@ -207,9 +208,9 @@ class Scheduler:
     def _step(self, group: Group, session: LiveSession) -> None:
         """Take steps of a session; where they fail, its units are tried again, apart or fewer at a time."""
         has_others = len(self._sessions) > 1 or any(group[0] != "texts" for group in self._queue.groups())
-        is_wanted = lambda: self._has_news or has_others
+        is_waited_for = lambda: session.is_open and (self._has_news or len(self._queue) > 0)
         try:
-            session.work(self._post, is_wanted, self._flush)
+            session.work(self._post, lambda: has_others or self._is_urgent or is_waited_for(), self._flush)
             return
         except Exception as error:
             problem = error

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
 from regard.data.corpus.splits import TextSplits, check_held_out, tokenize_all
@@ -13,7 +11,6 @@ from regard.data.feeds.char_words import CHUNK, CharWordFeed, WordLookup, count_
 from regard.errors import DataError
 from regard.models.base.settings import ModelSettings, Vocabularies
 from regard.models.elmo.model import ElmoSettings
-from regard.models.families import build_model, count_parameters
 from regard.objectives.bidirectional_lm import BidirectionalObjective
 from regard.tasks.baseline import token_baseline
 from regard.tasks.data import Prepared
@@ -22,7 +19,7 @@ from regard.tasks.elmo.evaluate import CharText, bidirectional_losses
 from regard.tasks.elmo.records import ElmoFacts, ElmoReport
 from regard.tasks.elmo.settings import ElmoRunSettings
 from regard.tasks.init_from import load_pretrained, origin_facts
-from regard.tasks.model_size import check_size
+from regard.tasks.model_size import new_model
 from regard.tasks.text.corpora import corpora_report, corpus_eval_sets, corpus_folder
 from regard.text.char_tokenizer import spelling_tokenizer, word_tokenizer
 from regard.text.tokenizer import SPECIAL_TOKENS, Tokenizer
@@ -96,8 +93,6 @@ def new_elmo_bundle(settings: Settings, corpus: Corpus, context: Context) -> Bun
     tokenizers = pretrained.tokenizers if pretrained else _new_tokenizers(settings, corpus, longest)
     words = tokenizers["words"]
     vocabularies = Vocabularies(tokenizers["tokenizer"].size, words.size, is_shared=False)
-    check_size(count_parameters(settings.model, vocabularies), context.machine)
-    torch.manual_seed(settings.seed)
     sample = corpus.read(0, min(len(corpus), CHUNK))
     _, numbers = WordLookup(words, longest)(sample)
     unknown = float((numbers == words.unk_id).mean())
@@ -116,7 +111,7 @@ def new_elmo_bundle(settings: Settings, corpus: Corpus, context: Context) -> Bun
         "words": count,
     }
     progress.info(f"The output vocabulary has {count:,} words; any word can be an input.")
-    model = build_model(settings.model, vocabularies)
+    model = new_model(settings, vocabularies, context.machine)
     if pretrained:
         facts |= load_pretrained(model, pretrained, settings.init_from)
     return Bundle(settings.task, model, settings.model, vocabularies, tokenizers, facts)

@@ -1,19 +1,18 @@
 """The task `elmo`: running text in, a bidirectional language model over characters out."""
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.checkpoint.facts import TaskFiles
-from regard.data.settings.text import TextData, TextSource
-from regard.data.sources.memory import TEXT
+from regard.data.settings.text import TextSource
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.embedding import EmbedOptions
 from regard.pipelines.encoder_results import TokenVectors
 from regard.pipelines.inputs import SingleText
 from regard.pipelines.similarity import Similarity, SimilarOptions, TextPair, TextSimilarity
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import Task
+from regard.reporting.markdown import code
 from regard.tasks.declarations import (
     Context,
     EvaluateOptions,
@@ -27,10 +26,11 @@ from regard.tasks.declarations import (
 from regard.tasks.elmo.records import ElmoFacts, ElmoReport
 from regard.tasks.elmo.settings import ElmoRunSettings
 from regard.tasks.evaluation import Evaluation, Values
-from regard.tasks.planning import rules
+from regard.tasks.planning import rules, shapes
 from regard.tasks.planning.inputs import Default, PlanInput
-from regard.tasks.record import RunRecord, ScoresRecord
+from regard.tasks.record import RunRecord
 from regard.tasks.text.settings import CONTINUED_RATE
+from regard.tasks.text.task import TextTask
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
@@ -41,15 +41,14 @@ if TYPE_CHECKING:
     from regard.tasks.elmo.pipeline import ElmoEncoder
 
 
-class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]):
+class ElmoTask(TextTask[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]):
     """Bidirectional language modeling over characters (Peters et al., 2018)."""
 
     name = "elmo"
     wording = Wording("an ELMo", "ELMos", "--text FILE or --text FOLDER", shorten="shorter windows (window)")
     files = TaskFiles(ElmoFacts, ("bidirectional-lm",), roles=(frozenset({"tokenizer", "words"}),))
     source = TextSource
-    rows = ({"text": TEXT},)
-    report, scores = ElmoReport, ScoresRecord
+    report, unit = ElmoReport, "characters"
     metrics = (
         Metric("perplexity", "perplexity", ".2f", "min"),
         Metric("oov_fraction", "out of vocabulary", best="min"),
@@ -99,6 +98,10 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
 
     preset = "elmo-tiny"
 
+    def shape(self, plan: PlanInput) -> Iterable[Default]:
+        """Return wider cells for a GPU."""
+        return shapes.elmo_shape(plan)
+
     def defaults(self, plan: PlanInput) -> Iterable[Default]:
         """Return the planned settings of an ELMo's training."""
         yield from rules.training(plan, patience=4)
@@ -131,19 +134,6 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
 
         return ElmoEncoder(bundle)
 
-    def eval_sets(
-        self,
-        pipeline: "ElmoEncoder",
-        source: TextSource | None,
-        record: RunRecord | None,
-        folder: Path,
-        progress: Progress,
-    ) -> "dict[str, EvalSet]":
-        """Return the text at a source, or the test sets of a run."""
-        from regard.tasks.text.corpora import text_sets
-
-        return text_sets(source, record, TextData, pipeline.tokenizer, folder, progress)
-
     def evaluate(
         self, pipeline: "ElmoEncoder", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
@@ -160,18 +150,6 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
 
         return elmo_statistics(outputs)
 
-    def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
-        """Return the hash of the text."""
-        from regard.tasks.text.corpora import text_hashes
-
-        return text_hashes(chosen)
-
-    def for_model(self, pipeline: "ElmoEncoder", chosen: "EvalSet", folder: Path, progress: Progress) -> "EvalSet":
-        """Return a text in the tokens of another model."""
-        from regard.tasks.text.corpora import retokenized
-
-        return retokenized(chosen, pipeline.tokenizer, folder, progress)
-
     def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
         """Return the size of the output vocabulary and of the windows."""
         first = next(iter(scores.values()))
@@ -180,11 +158,22 @@ class ElmoTask(Task[ElmoRunSettings[ModelSettings], "TextSplits", "ElmoEncoder"]
             f"{first['window']:,} words"
         ]
 
-    def describe(self, card: "CardInput") -> list[str]:
-        """Return the section on the data."""
-        from regard.tasks.elmo.card import data_section
+    def sequences(self, record: RunRecord) -> str:
+        """Return a sentence on the windows and the output vocabulary."""
+        report = record.report
+        return (
+            f"Words are encoded byte by byte (the token before each is counted as a character), in windows of about "
+            f"{report.window:,} words; the output vocabulary has {report.vocabulary:,}."
+        )
 
-        return data_section(card)
+    def describe(self, card: "CardInput") -> list[str]:
+        """Return the section on the data, and how the model's vectors are used."""
+        command = f"regard train classify --data reviews.csv --init-from {shlex.quote(str(card.path))}"
+        return [
+            *super().describe(card),
+            "",
+            f"A classifier or a tagger takes its vectors as features: {code(command)}.",
+        ]
 
 
 TASK = ElmoTask()

@@ -4,14 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from regard.checkpoint.bundle import Bundle
 from regard.data.encoding.templates import FRAME_TOKENS
 from regard.data.feeds.feed import PairFeed
 from regard.errors import ConfigError
 from regard.models.base.settings import HeadSettings, ModelSettings, Vocabularies
-from regard.models.families import build_model, count_parameters, family, is_bidirectional
+from regard.models.families import family, is_bidirectional
 from regard.models.heads import POOLED_KINDS, load_matching_weights
 from regard.objectives.head import HeadObjective
 from regard.progress import Progress
@@ -34,7 +32,7 @@ from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts
 from regard.tasks.finetune.settings import FineTuneSettings, Pooling
 from regard.tasks.finetune.word_body import word_body
 from regard.tasks.init_from import body_weights, origin_facts, origin_hash, pretrained_embeds
-from regard.tasks.model_size import check_size
+from regard.tasks.model_size import new_model
 from regard.text.tokenizer import Tokenizer
 from regard.text.training import train_tokenizer
 from regard.training.device.machine import Machine
@@ -160,9 +158,7 @@ def _new_bundle(task: AnyHeadTask, settings: Settings, sets: ExampleSets, contex
     is_elmo = kind == "bidirectional-lm"
     vocabularies = pretrained.vocabularies if is_elmo and pretrained else Vocabularies(size, size, is_shared=True)
     head = _head(task, settings, learned, pretrained, extra)
-    check_size(count_parameters(settings.model, vocabularies, head), context.machine)
-    torch.manual_seed(settings.seed)
-    model: Any = build_model(settings.model, vocabularies, head)
+    model = new_model(settings, vocabularies, context.machine, head)
     if pretrained:
         load_matching_weights(model.body, body_weights(pretrained), new)
     if extra:

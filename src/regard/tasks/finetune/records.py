@@ -1,14 +1,15 @@
 """Schemas of a fine-tuned model's files: facts in its checkpoint, its data and scores in run.json, its passports."""
 
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from regard.checkpoint.facts import Length, TaskFacts
-from regard.config.records import Count, Record, first_problem
+from regard.config.records import Count, Record
 from regard.data.settings.examples import Pairs
 from regard.models.base.settings import HeadSettings
-from regard.tasks.record import DataReport, ScoresRecord
+from regard.tasks.record import ScoresRecord, SetReport, SetSources
 
 
 class HeadFacts(TaskFacts):
@@ -66,14 +67,6 @@ class ExampleSourceRecord(Record):
     path: str
 
 
-class ExampleSources(Record):
-    """The files of every set."""
-
-    train: ExampleSourceRecord
-    valid: ExampleSourceRecord | None = None
-    test: dict[str, ExampleSourceRecord]
-
-
 class ExampleCounts(Record):
     """Counts of one set: examples read, kept and dropped, labels, and suspicious examples."""
 
@@ -87,13 +80,11 @@ class ExampleCounts(Record):
     truncated: Count
 
 
-class ExampleReportRecord(DataReport):
-    """The data of a fine-tuning run; each test set is a further field `test NAME`."""
+class ExampleReportRecord(SetReport[ExampleCounts]):
+    """The data of a fine-tuning run."""
 
-    sources: ClassVar[type[Record]] = ExampleSources
+    sources = SetSources[ExampleSourceRecord]
 
-    train: ExampleCounts
-    valid: ExampleCounts
     texts: Count
 
     @property
@@ -106,26 +97,6 @@ class ExampleReportRecord(DataReport):
             "truncated": self.train.truncated,
             "dropped": self.train.dropped,
         }
-
-    @model_validator(mode="after")
-    def _counts_every_set(self) -> "ExampleReportRecord":
-        for name, value in (self.model_extra or {}).items():
-            if isinstance(value, dict) and "kept" in value:
-                try:
-                    ExampleCounts.model_validate(value)
-                except ValidationError as error:
-                    raise ValueError(first_problem(error, name)) from None
-        return self
-
-    @property
-    def sets(self) -> dict[str, ExampleCounts]:
-        """The counts of every set by its name."""
-        tests = {
-            name: ExampleCounts.model_validate(value)
-            for name, value in (self.model_extra or {}).items()
-            if isinstance(value, dict) and "kept" in value
-        }
-        return {"train": self.train, "valid": self.valid} | tests
 
 
 class ClassRecord(Record):
@@ -166,3 +137,8 @@ class HeadScores(ScoresRecord):
         if self.confusion and [len(row) for row in self.confusion] != [size] * size:
             raise ValueError(f"confusion has not {size} rows and columns, one for each label")
         return self
+
+
+def describe_mix(mix: Mapping[str, float]) -> str:
+    """Return the weight of each layer of an ELMo, and their common scale, as text."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in mix.items())

@@ -18,7 +18,6 @@ TRAIN: dict[str, Any] = {
     "betas": [0.9, 0.999],
     "epsilon": 1e-8,
     "schedule": "linear",
-    "examples_per_update": 32,
     "warmup": 0.1,
     "validate_every": 0.1,
 }

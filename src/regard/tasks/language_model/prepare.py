@@ -1,16 +1,14 @@
 """Preparation of a language model's run on running text: the model built, and what the loop needs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
-
-import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
 from regard.data.feeds.windows import WindowFeed
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings, Vocabularies
-from regard.models.families import build_model, count_parameters, position_limit
+from regard.models.families import position_limit
 from regard.objectives.language_model import LanguageObjective
 from regard.tasks.baseline import token_baseline
 from regard.tasks.checks.text_sizes import text_size_findings
@@ -21,7 +19,7 @@ from regard.tasks.findings import Finding
 from regard.tasks.init_from import check_tokenizers, load_pretrained, origin_facts
 from regard.tasks.language_model.evaluate import DEFAULT_WINDOW, text_loss
 from regard.tasks.language_model.settings import LanguageSettings
-from regard.tasks.model_size import check_size
+from regard.tasks.model_size import new_model
 from regard.tasks.text.corpora import corpora_report, corpus_eval_sets
 from regard.tasks.text.records import TextReport
 from regard.text.tokenizer import Tokenizer
@@ -60,6 +58,15 @@ def prepare_text(settings: Settings, data: TextTaskData, bundle: Bundle, machine
     )
 
 
+def common_window(members: Sequence[Settings]) -> dict[str, int]:
+    """Return the setting with which all members of a race are trained on the same windows."""
+    windows = []
+    for each in members:
+        bound = position_limit(each.model, Vocabularies(8, 8, is_shared=True))
+        windows.append(min(each.window or bound or DEFAULT_WINDOW, bound or each.window or DEFAULT_WINDOW))
+    return {"window": min(windows)}
+
+
 def _feed(settings: Settings, data: TextTaskData, window: int, limit: int) -> WindowFeed:
     return WindowFeed(data.corpora.train, window, settings.train.tokens_per_update, limit, settings.seed)
 
@@ -77,9 +84,7 @@ def new_language_bundle(settings: Settings, tokenizer: Tokenizer, context: Conte
     pretrained = context.pretrained
     size = pretrained.vocabularies.target if pretrained else tokenizer.size
     vocabularies = Vocabularies(size, size, is_shared=True)
-    check_size(count_parameters(settings.model, vocabularies), context.machine)
-    torch.manual_seed(settings.seed)
-    model: Any = build_model(settings.model, vocabularies)
+    model = new_model(settings, vocabularies, context.machine)
     facts = {
         "generate": settings.generate.model_dump(mode="json"),
         "seed": settings.seed,

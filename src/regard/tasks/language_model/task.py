@@ -2,18 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from regard.checkpoint.facts import TaskFiles
 from regard.data.settings.text import LanguageData, LanguageSource
-from regard.data.sources.memory import TEXT
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.inputs import SingleText
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import Task
 from regard.tasks.declarations import (
     Check,
     Context,
@@ -30,16 +28,15 @@ from regard.tasks.language_model.options import PromptRow, TextOptions, TextScor
 from regard.tasks.language_model.records import LanguageFacts
 from regard.tasks.language_model.results import Completion, TextScore
 from regard.tasks.language_model.settings import LanguageSettings
-from regard.tasks.planning import rules
+from regard.tasks.planning import rules, shapes
 from regard.tasks.planning.inputs import Default, PlanInput
-from regard.tasks.record import RunRecord, ScoresRecord
-from regard.tasks.text.records import TextReport
+from regard.tasks.record import RunRecord
 from regard.tasks.text.settings import CONTINUED_RATE
+from regard.tasks.text.task import TextTask
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.metrics.bootstrap import Statistic
-    from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared, SampleLoss, TextTaskData
     from regard.tasks.language_model.chats import ChatData
     from regard.tasks.language_model.pipeline import Generator
@@ -52,7 +49,7 @@ class LanguageEvaluation(EvaluateOptions):
     """Tokens between two windows (default: half a window)."""
 
 
-class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatData", "Generator"]):
+class LanguageModel(TextTask[LanguageSettings[ModelSettings], "TextTaskData | ChatData", "Generator"]):
     """Causal language modeling, by a GPT or a recurrent network."""
 
     name = "language-model"
@@ -63,9 +60,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatDa
         shorten="a shorter window (window)",
     )
     files = TaskFiles(LanguageFacts, ("causal-lm",))
-    source = LanguageSource
-    rows = ({"text": TEXT},)
-    report, scores = TextReport, ScoresRecord
+    source, data = LanguageSource, LanguageData
     metrics = (
         Metric("word_perplexity", "word perplexity", ".2f", "min", is_raced=True),
         Metric("bits_per_byte", "bits/byte", ".4f", "min", is_raced=True),
@@ -108,7 +103,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatDa
 
     def shape(self, plan: PlanInput) -> Iterable[Default]:
         """Return a larger shape for a GPU."""
-        return rules.decoder_shape(plan)
+        return shapes.decoder_shape(plan)
 
     def vocabulary_defaults(self, plan: PlanInput) -> Iterable[Default]:
         """Return the planned size of the vocabulary."""
@@ -195,9 +190,7 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatDa
             from regard.tasks.language_model.chats import chat_sets
 
             return chat_sets(pipeline, source, record)
-        from regard.tasks.text.corpora import text_sets
-
-        return text_sets(source, record, LanguageData, pipeline.tokenizer, folder, progress)
+        return super().eval_sets(pipeline, source, record, folder, progress)
 
     def evaluate(
         self, pipeline: "Generator", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
@@ -237,21 +230,13 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatDa
             return text_statistics(answer_units(chosen.rows), outputs)
         return text_statistics(TextUnits.of(chosen.rows), outputs)
 
-    def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
-        """Return the hash of the text."""
-        from regard.tasks.text.corpora import text_hashes
-
-        return text_hashes(chosen)
-
     def for_model(self, pipeline: "Generator", chosen: "EvalSet", folder: Path, progress: Progress) -> "EvalSet":
         """Return a text in the tokens of another model."""
         if hasattr(chosen.rows, "chats"):
             from regard.tasks.language_model.chat_scores import encoded_for
 
             return encoded_for(pipeline, chosen.name, chosen.rows.chats)
-        from regard.tasks.text.corpora import retokenized
-
-        return retokenized(chosen, pipeline.tokenizer, folder, progress)
+        return super().for_model(pipeline, chosen, folder, progress)
 
     def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
         """Return the windows that the text was evaluated in."""
@@ -260,15 +245,20 @@ class LanguageModel(Task[LanguageSettings[ModelSettings], "TextTaskData | ChatDa
             return [f"the answers' tokens, in windows of {first['window']:,} tokens"]
         return [f"evaluated in windows of {first['window']:,} tokens, stride {first['stride']:,}"]
 
-    def describe(self, card: "CardInput") -> list[str]:
-        """Return the section on the data."""
-        from regard.tasks.language_model.card import data_section
-
-        return data_section(card)
+    def sequences(self, record: RunRecord) -> str:
+        """Return a sentence on the windows of text, or on conversations."""
+        report = record.report
+        if report.dropped_rows is None:
+            return f"Training windows of {report.window:,} tokens."
+        dropped = ", ".join(f"{count:,} {reason}" for reason, count in report.dropped_rows["train"].items() if count)
+        return (
+            f"Conversations of at most {report.window:,} tokens; counts are those of answers, which alone have a "
+            f"loss; dropped from the training set: {dropped or 'none'}."
+        )
 
     def shared_limit(self, members: Sequence[LanguageSettings[ModelSettings]]) -> dict[str, int]:
         """Return the window that every member of a race takes."""
-        from regard.tasks.language_model.limits import common_window
+        from regard.tasks.language_model.prepare import common_window
 
         return common_window(members)
 

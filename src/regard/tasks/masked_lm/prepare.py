@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import torch
-
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.splits import TextSplits
 from regard.data.feeds.masked_lm import MaskedFeed, Stage, has_masked_tokens
@@ -15,7 +13,7 @@ from regard.errors import ConfigError, DataError
 from regard.interop.huggingface.encoder_configs import MASKED_WORDS, POOLER
 from regard.interop.huggingface.encoders import UNTRAINED
 from regard.models.base.settings import ModelSettings, Vocabularies
-from regard.models.families import build_model, count_parameters, position_limit
+from regard.models.families import position_limit
 from regard.objectives.masked_lm import MaskedObjective
 from regard.progress import Progress
 from regard.tasks.baseline import token_baseline
@@ -27,7 +25,7 @@ from regard.tasks.init_from import check_tokenizers, load_pretrained, origin_fac
 from regard.tasks.masked_lm.evaluate import MaskedText, masked_metrics
 from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport
 from regard.tasks.masked_lm.settings import MaskedSettings
-from regard.tasks.model_size import check_size
+from regard.tasks.model_size import new_model
 from regard.tasks.text.corpora import corpora_report, corpus_eval_sets
 from regard.text.tokenizer import Tokenizer
 from regard.training.device.machine import Machine
@@ -134,9 +132,7 @@ def new_masked_bundle(settings: Settings, tokenizer: Tokenizer, context: Context
     pretrained = context.pretrained
     size = pretrained.vocabularies.target if pretrained else tokenizer.size
     vocabularies = Vocabularies(size, size, is_shared=True)
-    check_size(count_parameters(settings.model, vocabularies), context.machine)
-    torch.manual_seed(settings.seed)
-    model: Any = build_model(settings.model, vocabularies)
+    model = new_model(settings, vocabularies, context.machine)
     length = length_of(settings.sequences, model.max_positions)
     facts: dict[str, Any] = {
         "seed": settings.seed,

@@ -8,7 +8,8 @@ from regard.checkpoint.facts import Length, TaskFacts
 from regard.config.records import Count, Record
 from regard.data.settings.masking import MaskingSettings
 from regard.data.settings.text import SentenceRule
-from regard.tasks.text.records import TextReport, TextSources
+from regard.tasks.record import SetSources
+from regard.tasks.text.records import TextFiles, TextReport
 
 
 class MaskedFacts(TaskFacts):
@@ -27,7 +28,7 @@ class MaskedFacts(TaskFacts):
         return self
 
 
-class MaskedSources(TextSources):
+class MaskedSources(SetSources[TextFiles]):
     """The files of every set, and the rule that splits them into sentences."""
 
     sentences: str

@@ -1,19 +1,16 @@
 """The task `masked-language-model`: running text in, a BERT-like text encoder out."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.checkpoint.facts import TaskFiles
-from regard.data.settings.text import DocumentSource, MaskedTextData
-from regard.data.sources.memory import TEXT
+from regard.data.settings.text import DocumentSource, MaskedTextData, SentenceRule
 from regard.models.base.settings import ModelSettings
 from regard.pipelines.embedding import Embedding, EmbedOptions
 from regard.pipelines.inputs import SingleText
 from regard.pipelines.mask_filling import FillOptions, MaskFilling
 from regard.pipelines.similarity import Similarity, SimilarOptions, TextPair, TextSimilarity
 from regard.progress import SILENT, Progress
-from regard.tasks.contract import Task
 from regard.tasks.declarations import (
     Check,
     Context,
@@ -28,21 +25,21 @@ from regard.tasks.declarations import (
 from regard.tasks.evaluation import Evaluation, Values
 from regard.tasks.masked_lm.records import MaskedFacts, MaskedReport
 from regard.tasks.masked_lm.settings import MaskedSettings
-from regard.tasks.planning import rules
+from regard.tasks.planning import rules, shapes
 from regard.tasks.planning.inputs import Default, PlanInput
-from regard.tasks.record import RunRecord, ScoresRecord
+from regard.tasks.record import RunRecord
 from regard.tasks.text.checks import text_checks
 from regard.tasks.text.settings import CONTINUED_RATE
+from regard.tasks.text.task import TextTask
 
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.metrics.bootstrap import Statistic
     from regard.pipelines.encoder import Encoder
-    from regard.tasks.card import CardInput
     from regard.tasks.data import EvalSet, Prepared, SampleLoss, TextTaskData
 
 
-class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "Encoder"]):
+class MaskedLanguageModel(TextTask[MaskedSettings[ModelSettings], "TextTaskData", "Encoder"]):
     """Masked language modeling with next-sentence prediction."""
 
     name = "masked-language-model"
@@ -54,8 +51,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
     )
     files = TaskFiles(MaskedFacts, ("encoder",))
     source = DocumentSource
-    rows = ({"text": TEXT},)
-    report, scores = MaskedReport, ScoresRecord
+    report, data = MaskedReport, MaskedTextData
     metrics = (
         Metric("pseudo_perplexity", "pseudo-perplexity", ".2f", "min"),
         Metric("mlm_loss", "loss", ".4f", "min"),
@@ -120,7 +116,7 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
 
     def shape(self, plan: PlanInput) -> Iterable[Default]:
         """Return a larger shape for a GPU."""
-        return rules.encoder_shape(plan)
+        return shapes.encoder_shape(plan)
 
     def vocabulary_defaults(self, plan: PlanInput) -> Iterable[Default]:
         """Return the planned size of the vocabulary."""
@@ -165,20 +161,6 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
 
         return Encoder(bundle)
 
-    def eval_sets(
-        self,
-        pipeline: "Encoder",
-        source: DocumentSource | None,
-        record: RunRecord | None,
-        folder: Path,
-        progress: Progress,
-    ) -> "dict[str, EvalSet]":
-        """Return the text at a source, or the test sets of a run, with masks that never change."""
-        from regard.tasks.text.corpora import text_sets
-
-        sentences = MaskedFacts.read(pipeline.bundle).sentences
-        return text_sets(source, record, MaskedTextData, pipeline.tokenizer, folder, progress, sentences)
-
     def evaluate(
         self, pipeline: "Encoder", chosen: "EvalSet", options: EvaluateOptions, progress: Progress = SILENT
     ) -> Evaluation:
@@ -199,28 +181,21 @@ class MaskedLanguageModel(Task[MaskedSettings[ModelSettings], "TextTaskData", "E
 
         return masked_statistics(outputs)
 
-    def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:
-        """Return the hash of the text."""
-        from regard.tasks.text.corpora import text_hashes
+    def sentences(self, pipeline: "Encoder") -> SentenceRule:
+        """Return the rule that splits a model's texts into sentences."""
+        return MaskedFacts.read(pipeline.bundle).sentences
 
-        return text_hashes(chosen)
-
-    def for_model(self, pipeline: "Encoder", chosen: "EvalSet", folder: Path, progress: Progress) -> "EvalSet":
-        """Return a text in the tokens of another model."""
-        from regard.tasks.text.corpora import retokenized
-
-        sentences = MaskedFacts.read(pipeline.bundle).sentences
-        return retokenized(chosen, pipeline.tokenizer, folder, progress, sentences)
+    def sequences(self, record: RunRecord) -> str:
+        """Return a sentence on sentences and sequences."""
+        rule = "a line each" if record.settings.data["sentences"] == "lines" else "at full stops and their like"
+        return (
+            f"Sentences are split {rule} (the token after each is counted too); sequences have up to "
+            f"{record.report.window:,} tokens."
+        )
 
     def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
         """Return the rule of masking."""
         return [f"masking: {next(iter(scores.values()))['rule']}"]
-
-    def describe(self, card: "CardInput") -> list[str]:
-        """Return the section on the data."""
-        from regard.tasks.masked_lm.card import data_section
-
-        return data_section(card)
 
     def suggested(self, bundle: "Bundle") -> Operation:
         """Return `embed` for a model whose masked-LM head is untrained."""

@@ -32,6 +32,14 @@ class Default:
     reason: str
 
 
+def amount(count: float) -> str:
+    """Return a large number in words: 11.3 M."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f}"
+
+
 @dataclass(frozen=True)
 class Doubt:
     """A setting whose planned value is among the least certain, and what else it might be."""
@@ -75,6 +83,8 @@ class PlanInput:
     """Parameters of the model; 0 while they are not known yet."""
     has_label_lists: bool = False
     """True if the rows have lists of labels."""
+    cores: int = 2
+    """Threads of a CPU."""
 
     @property
     def train(self) -> "TrainSettings":

@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from regard.tasks.planning.inputs import Default, PlanInput
+from regard.tasks.planning.inputs import Default, PlanInput, amount
+from regard.tasks.planning.speed import tokens_within, updates_within
 from regard.training.settings import OPEN_END
 
 PRE_NORM_RATE = 0.5
@@ -31,8 +32,10 @@ MEDIUM_EPOCH = 460_000
 """Tokens of an epoch whose updates have `REFERENCE_UPDATE` tokens on a GPU; they grow with the square root."""
 WARMUP, POST_NORM_WARMUP = 600, 1500
 """Updates of the warm-up of a long run; norms after the sums need a longer one."""
-GPU_FLOPS, CPU_FLOPS, SHORTEST_UPDATE = 2e14, 8e10, 0.01
-"""Arithmetic of training in a second, about, and the seconds of the shortest update on a GPU."""
+ENOUGH_PASSES = 8
+"""Passes over the data from which a model needs all of its regularization; one that sees all once needs none."""
+FEWEST_UPDATES = 1000
+"""Updates that a limited time has at least, if they need not be too small for it."""
 
 
 def two_digits(value: float) -> float:
@@ -40,17 +43,9 @@ def two_digits(value: float) -> float:
     return float(f"{value:.2g}")
 
 
-def _amount(count: float) -> str:
-    """Return a large number in words: 11.3 M."""
-    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count:.0f}"
-
-
 def sizes(plan: PlanInput) -> str:
     """Return the sizes of data and model in words."""
-    return f"{_amount(plan.tokens)} tokens an epoch, {_amount(plan.parameters)} parameters"
+    return f"{amount(plan.tokens)} tokens an epoch, {amount(plan.parameters)} parameters"
 
 
 def training(plan: PlanInput, patience: int) -> Iterator[Default]:
@@ -60,7 +55,7 @@ def training(plan: PlanInput, patience: int) -> Iterator[Default]:
     end = list(length(plan, tokens_per_update, patience))
     steps, minutes = int(plan.value("train.steps", end)), plan.train.minutes
     if minutes is not None:
-        steps = min(steps, _updates_within(plan, 60 * minutes, tokens_per_update))
+        steps = min(steps, updates_within(plan, 60 * minutes, tokens_per_update))
     yield from size
     yield from peak_rate(plan, tokens_per_update)
     yield from end
@@ -77,17 +72,22 @@ def vocabulary(plan: PlanInput, smallest: int = 300, largest: int = 50_000) -> I
     ratio = plan.survey.characters / SMALL_TEXT
     size = SMALL_TEXT_VOCABULARY * ratio ** (0.7 if ratio < 1 else 0.25)
     size = int(two_digits(min(largest, max(smallest, size))))
-    yield Default("text.size", size, f"{_amount(plan.survey.characters)} characters of text")
+    yield Default("text.size", size, f"{amount(plan.survey.characters)} characters of text")
 
 
 def update_size(plan: PlanInput) -> Iterator[Default]:
-    """Plan the tokens of an update: a power of two that grows with the square root of the data."""
+    """Plan the tokens of an update: a power of two that grows with the square root of the data, and fits the time."""
     if plan.survey is None:
         return
     wanted = REFERENCE_UPDATE * math.sqrt(plan.tokens / MEDIUM_EPOCH) * (1 if plan.is_gpu else 0.25)
     fewest, most = (1024, 65_536) if plan.is_gpu else (512, 4096)
     tokens = min(most, max(fewest, 2 ** round(math.log2(max(1.0, wanted)))))
-    yield Default("train.tokens_per_update", tokens, f"{_amount(plan.tokens)} tokens an epoch, on {plan.device}")
+    reason = f"{amount(plan.tokens)} tokens an epoch, on {plan.device}"
+    if (minutes := plan.train.minutes) is not None and plan.parameters:
+        affordable = max(fewest, 2 ** int(math.log2(tokens_within(plan, 60 * minutes) / FEWEST_UPDATES + 1)))
+        if affordable < tokens:
+            tokens, reason = affordable, f"{minutes:g} minutes for {amount(plan.parameters)} parameters"
+    yield Default("train.tokens_per_update", tokens, reason)
 
 
 def peak_rate(plan: PlanInput, tokens_per_update: int) -> Iterator[Default]:
@@ -108,7 +108,7 @@ def peak_rate(plan: PlanInput, tokens_per_update: int) -> Iterator[Default]:
         rate *= math.sqrt(DEEP / depth) if depth > DEEP else 1
         words = f"width {width}" + (f", {depth} layers" if depth else "") + (f", {order}-norm" if depth else "")
     rate = min(HIGHEST_RATE, rate * (tokens_per_update / REFERENCE_UPDATE) ** UPDATE_POWER)
-    yield Default("train.learning_rate", two_digits(rate), f"{words}, updates of {_amount(tokens_per_update)} tokens")
+    yield Default("train.learning_rate", two_digits(rate), f"{words}, updates of {amount(tokens_per_update)} tokens")
 
 
 def length(plan: PlanInput, tokens_per_update: int, patience: int) -> Iterator[Default]:
@@ -117,14 +117,14 @@ def length(plan: PlanInput, tokens_per_update: int, patience: int) -> Iterator[D
     per_epoch = max(1, round(plan.tokens / tokens_per_update)) if plan.survey else 0
     steps = train.steps
     if train.minutes is not None:
-        steps = _updates_within(plan, 60 * train.minutes, tokens_per_update)
-        reason = f"{train.minutes:g} minutes are some {_amount(steps)} updates"
+        steps = updates_within(plan, 60 * train.minutes, tokens_per_update)
+        reason = f"{train.minutes:g} minutes are some {amount(steps)} updates"
         yield Default("train.steps", OPEN_END, f"no limit: {train.minutes:g} minutes end the run")
         yield Default("train.log_every", min(20, max(1, steps // 100)), reason)
         yield Default("train.schedule", "wsd", reason)
     elif plan.is_bounded:
         steps = math.ceil(train.epochs * per_epoch) if train.epochs and per_epoch else steps
-        reason = f"{_amount(steps)} updates are given"
+        reason = f"{amount(steps)} updates are given"
         yield Default("train.schedule", "cosine", reason)
     else:
         if plan.survey:
@@ -134,7 +134,9 @@ def length(plan: PlanInput, tokens_per_update: int, patience: int) -> Iterator[D
         reason = "validation ends the run"
         yield Default("train.schedule", "wsd", reason)
         yield Default("train.patience", patience, reason)
-    yield Default("train.warmup", min(_warmup(plan), max(1, steps // 10)), reason)
+    longest, tenth = _warmup(plan), max(1, steps // 10)
+    words = f"a tenth of {amount(steps)} updates" if tenth < longest else f"as long as {_order(plan)} need it"
+    yield Default("train.warmup", min(longest, tenth), words)
     every = min(500, max(100, 4 * per_epoch) if per_epoch else 500, max(1, steps // 12))
     yield Default("train.validate_every", every, f"{per_epoch:,} updates an epoch" if per_epoch else reason)
 
@@ -144,30 +146,56 @@ def _warmup(plan: PlanInput) -> int:
     return POST_NORM_WARMUP if getattr(plan.settings.model, "norm_order", "pre") == "post" else WARMUP
 
 
-def _updates_within(plan: PlanInput, seconds: float, tokens_per_update: int) -> int:
-    """Return about how many updates a device takes in a time."""
-    flops, shortest = (GPU_FLOPS, SHORTEST_UPDATE) if plan.is_gpu else (CPU_FLOPS, 0.0)
-    return max(10, round(seconds / max(shortest, 6 * max(1, plan.parameters) * tokens_per_update / flops)))
+def _order(plan: PlanInput) -> str:
+    """Return what a warm-up depends on in words."""
+    order = getattr(plan.settings.model, "norm_order", None)
+    return f"{order}-norm stacks" if order else "models without such norms"
 
 
 def average(plan: PlanInput, steps: int) -> Iterator[Default]:
     """Plan an exponential moving average of the weights, over an eighth of a run that is long enough for one."""
     decay = 1 - 1 / min(1000, max(50, steps // 8))
     is_short = plan.is_bounded and steps < 4000
-    yield Default("train.ema_decay", 0.0 if is_short else round(decay, 4), f"{_amount(steps)} updates at most")
+    yield Default("train.ema_decay", 0.0 if is_short else round(decay, 4), f"{amount(steps)} updates at most")
+
+
+def passes(plan: PlanInput) -> float | None:
+    """Return how often a run of a given length sees the data, about; None: validation ends it."""
+    train = plan.train
+    if not plan.tokens or plan.survey is None:
+        return None
+    if train.minutes is not None:
+        return tokens_within(plan, 60 * train.minutes) / plan.tokens if plan.parameters else None
+    if not plan.is_bounded:
+        return None
+    steps = train.steps * int(plan.value("train.tokens_per_update", update_size(plan))) / plan.tokens
+    return min(steps, train.epochs or math.inf)
+
+
+def repetition(plan: PlanInput) -> float:
+    """Return the fraction of regularization that a model needs: it grows with the logarithm of the passes."""
+    count = passes(plan)
+    return 1.0 if count is None else min(1.0, max(0.0, math.log(max(count, 1.0), ENOUGH_PASSES)))
+
+
+def regularized(plan: PlanInput) -> str:
+    """Return what regularization follows from in words: sizes, and the passes where they are few."""
+    count = passes(plan)
+    few = f", {max(count, 0.1):.1f} passes" if count is not None and count < ENOUGH_PASSES else ""
+    return sizes(plan) + few
 
 
 def dropout(plan: PlanInput, names: tuple[str, ...], most: float = 0.3) -> Iterator[Default]:
-    """Plan the rates of dropout from the tokens of data for each parameter."""
+    """Plan the rates of dropout from the tokens of data for each parameter, and from the passes over them."""
     ratio = plan.tokens_per_parameter
     if ratio is None or plan.settings.init_from is not None:
         return
     rate = 0.1 + 0.12 * math.log10(1.5 / ratio) - (0 if plan.is_gpu else 0.05)
-    rate = round(min(most, max(0.0, rate)) / 0.05) * 0.05
+    rate = round(repetition(plan) * min(most, max(0.0, rate)) / 0.05) * 0.05
     for name in names:
         is_slow = name == "attention_dropout" and not plan.is_gpu  # it leaves the fused kernel on a CPU
         if hasattr(plan.settings.model, name) and not is_slow:
-            yield Default(f"model.{name}", round(rate, 2), sizes(plan))
+            yield Default(f"model.{name}", round(rate, 2), regularized(plan))
 
 
 CONSTANTS: dict[str, tuple[object, str]] = {
@@ -198,36 +226,6 @@ def adamw(weight_decay: float, betas: tuple[float, float], kind: str) -> Iterato
     yield Default("train.betas", list(betas), kind)
 
 
-SHAPES = ((2_000_000, 384, 6), (50_000_000, 512, 8), (math.inf, 768, 12))
-"""Tokens of an epoch up to which a GPU trains a stack of this width and depth, if no preset is chosen."""
-
-
-def decoder_shape(plan: PlanInput) -> Iterator[Default]:
-    """Plan the shape of a language model on a GPU."""
-    yield from _shape(plan)
-    if plan.is_gpu and plan.survey is not None:
-        yield Default("model.max_positions", 256 if plan.tokens < SHAPES[0][0] else 512, "the length of the text")
-
-
-def encoder_shape(plan: PlanInput) -> Iterator[Default]:
-    """Plan the shape of a text encoder on a GPU."""
-    yield from _shape(plan)
-
-
-def _shape(plan: PlanInput) -> Iterator[Default]:
-    if not plan.is_gpu or plan.survey is None:
-        return
-    width, layers = next((width, layers) for tokens, width, layers in SHAPES if plan.tokens <= tokens)
-    reason = f"{_amount(plan.tokens)} tokens an epoch, on a GPU"
-    for name, value in {
-        "width": width,
-        "layers": layers,
-        "heads": width // 64,
-        "feed_forward_width": 4 * width,
-    }.items():
-        yield Default(f"model.{name}", value, reason)
-
-
 WORTH_COMPILING, COMPILABLE = 30_000_000, ("transformer", "gpt", "bert", "mask-predict")
 """Parameters from which a run on a GPU gains more from compiled blocks than it waits for them, and their families."""
 SHORT_RUN = 120.0
@@ -236,12 +234,17 @@ SHORT_RUN = 120.0
 
 def machine(plan: PlanInput, steps: int, tokens_per_update: int) -> Iterator[Default]:
     """Plan compiled blocks and a residual stream in bf16 for large models on a GPU."""
-    is_large = plan.parameters >= WORTH_COMPILING and plan.settings.model.family in COMPILABLE
-    is_long = steps >= _updates_within(plan, SHORT_RUN, tokens_per_update)
+    is_long = steps >= updates_within(plan, SHORT_RUN, tokens_per_update)
     if (minutes := plan.train.minutes) is not None:
         is_long = 60 * minutes >= 2 * SHORT_RUN
-    if plan.is_gpu and is_large and is_long:
-        reason = f"{_amount(plan.parameters)} parameters on {plan.device}, a long run"
-        yield Default("machine.compile", True, reason)
-        if plan.settings.machine.precision != "fp32":
-            yield Default("machine.bf16_residual", True, reason)
+    refusal = (
+        (not plan.is_gpu and f"not on {plan.device}")
+        or (plan.settings.model.family not in COMPILABLE and f"not for the family {plan.settings.model.family}")
+        or (plan.parameters < WORTH_COMPILING and f"{amount(plan.parameters)} parameters gain less than it takes")
+        or (not is_long and "the run is short")
+    )
+    reason = refusal or f"{amount(plan.parameters)} parameters on {plan.device}, a long run"
+    yield Default("machine.compile", not refusal, reason)
+    if plan.settings.machine.precision == "fp32":
+        refusal = reason = "fp32 is set"
+    yield Default("machine.bf16_residual", not refusal, reason)

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from regard.data.corpus.corpus import Corpus
 from regard.errors import DataError
 from regard.metrics.bootstrap import Numbers, Statistic
+from regard.nn.layers.dtensor import logits_of
 from regard.nn.layers.linear import as_product
 from regard.objectives.cross_entropy import chunk_rows
 from regard.text.tokenizer import Tokenizer
@@ -36,7 +37,7 @@ def label_losses(hidden: Tensor, weight: Tensor, bias: Tensor | None, labels: Te
     nll, hits = list[Any](), list[Any]()
     hidden = as_product(hidden)
     for part in chunk_rows(hidden, weight.size(0)):
-        logits = F.linear(hidden[part], weight.to(hidden.dtype), bias).float()  # (n, V)
+        logits = logits_of(hidden[part], weight, bias).float()  # (n, V)
         nll.append(F.cross_entropy(logits, labels[part], reduction="none").double().cpu().numpy())
         hits.append((logits.argmax(1) == labels[part]).cpu().numpy())
     return LabelLosses(np.concatenate(nll or [np.zeros(0)]), np.concatenate(hits or [np.zeros(0, bool)]))

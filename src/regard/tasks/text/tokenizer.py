@@ -1,16 +1,18 @@
 """The tokenizer of running text: trained once and kept beside the tokenized text."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from regard.checkpoint.atomic import write_json
 from regard.config.records import Count, Record, check_record, read_json
 from regard.data.settings.text import TextSource
+from regard.data.sources.lines import read_lines
 from regard.data.sources.text_files import Input, find_inputs, nothing_in
-from regard.errors import DataError, RegardError
+from regard.errors import ConfigError, DataError, RegardError
 from regard.progress import SILENT, Progress
-from regard.text.settings import CorpusTextSettings
+from regard.text.settings import CorpusTextSettings, TokenizerSettings
 from regard.text.tokenizer import Tokenizer
 from regard.text.training import train_tokenizer
 
@@ -119,3 +121,42 @@ def sample_text(source: TextSource, limit: int = SAMPLE_BYTES) -> Iterator[str]:
             documents += chunk.is_last
             if documents == source.max_rows:
                 return
+
+
+@dataclass(frozen=True)
+class TrainedTokenizer:
+    """A tokenizer that was trained on files."""
+
+    path: Path
+    size: int
+    tokens_per_word: float
+    unknown: int
+    """Unknown tokens in the text that it was trained on."""
+
+    @property
+    def summary(self) -> str:
+        """These in one line."""
+        return (
+            f"{self.path}: vocabulary of {self.size:,} tokens, {self.tokens_per_word:.2f} tokens per word, "
+            f"{self.unknown:,} unknown."
+        )
+
+
+def train_on_files(
+    files: Sequence[Path],
+    settings: TokenizerSettings,
+    out: Path,
+    overwrite: bool = False,
+    progress: Progress = SILENT,
+) -> TrainedTokenizer:
+    """Train a tokenizer on text files, write it, and return what it does to their text."""
+    if out.is_file() and not overwrite:
+        raise ConfigError(f"{out}: the file exists; choose another with --out, or give --overwrite.")
+    lines = [line for file in files for line in read_lines(file)]
+    tokenizer = train_tokenizer(lines, settings, progress)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(out)
+    encoded = tokenizer.encode_batch(lines)
+    tokens, words = sum(map(len, encoded)), sum(len(line.split()) for line in lines)
+    unknown = sum(ids.count(tokenizer.unk_id) for ids in encoded)
+    return TrainedTokenizer(out, tokenizer.size, tokens / words, unknown)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from regard.checkpoint.atomic import fingerprint
 from regard.checkpoint.bundle import Bundle
@@ -25,7 +24,7 @@ from regard.inspection.attention_focus import attention_focus
 from regard.metrics.translation import translation_scores
 from regard.models.base.protocols import is_conditional_masked
 from regard.models.base.settings import ModelSettings, Vocabularies
-from regard.models.families import build_model, count_parameters, position_limit
+from regard.models.families import position_limit
 from regard.objectives.loss import Objective
 from regard.objectives.mask_predict import MaskedTranslationObjective
 from regard.objectives.settings import MaskedTranslationObjectiveSettings
@@ -36,7 +35,7 @@ from regard.tasks.data import EvalSet, Prepared, RawPairs, TranslationData, scor
 from regard.tasks.declarations import Context
 from regard.tasks.embedding_init import fill_embeddings, freeze_embeddings
 from regard.tasks.init_from import check_tokenizers, load_pretrained, origin_facts
-from regard.tasks.model_size import check_size
+from regard.tasks.model_size import new_model
 from regard.tasks.translate.losses import fixed_masks, mean_nll
 from regard.tasks.translate.mask_predict import build_translator
 from regard.tasks.translate.records import PairReport
@@ -70,6 +69,16 @@ def load_pairs(settings: Settings, context: Context) -> TranslationData:
     for role, report in reports.items():
         progress.info(f"{role}: {report.sentence()}")
     return TranslationData(settings, raw, train, valid, encoded, valid_encoded, tokenizers, reports, limit)
+
+
+def common_length(members: Sequence[Settings]) -> dict[str, int]:
+    """Return the maximum length, as a setting, with which all members of a race train on the same pairs."""
+    limits = []
+    for each in members:
+        limit = each.data.cleaning.max_tokens
+        any_size = Vocabularies(8, 8, each.text.vocabularies == "shared")
+        limits += [limit, position_limit(each.model, any_size) or limit]
+    return {"data.cleaning.max_tokens": min(limits)}
 
 
 def build_bundle(settings: Settings, data: TranslationData, context: Context) -> Bundle:
@@ -170,9 +179,7 @@ def _new_bundle(settings: Settings, data: TranslationData, context: Context) -> 
     """Return a new model with its tokenizers, or the pretrained one; a model too large to train is refused."""
     pretrained = context.pretrained
     vocabularies = pretrained.vocabularies if pretrained else data.vocabularies
-    check_size(count_parameters(settings.model, vocabularies), context.machine)
-    torch.manual_seed(settings.seed)
-    model = build_model(settings.model, vocabularies)
+    model = new_model(settings, vocabularies, context.machine)
     facts = {"decode": settings.decode.model_dump(mode="json"), "seed": settings.seed}
     facts |= fill_embeddings(model, data.roles, settings.vectors, context.progress)
     if pretrained:

@@ -1,12 +1,12 @@
 """Schemas of a translator's files: facts in its checkpoint, its data and scores in run.json, its passports."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
 from regard.checkpoint.facts import TaskFacts
 from regard.config.records import Count, Record
-from regard.tasks.record import DataReport
+from regard.tasks.record import DataReport, SetSources
 
 
 class TranslateFacts(TaskFacts):
@@ -25,14 +25,6 @@ class PairSourceRecord(Record):
     max_rows: Count | None = None
 
 
-class PairSources(Record):
-    """The files of every set."""
-
-    train: PairSourceRecord
-    valid: PairSourceRecord | None = None
-    test: dict[str, PairSourceRecord]
-
-
 class PairCounts(Record):
     """Numbers of pairs read, kept, dropped (by reason) and held out."""
 
@@ -45,7 +37,7 @@ class PairCounts(Record):
 class PairReport(DataReport):
     """The data of a translation run."""
 
-    sources: ClassVar[type[Record]] = PairSources
+    sources = SetSources[PairSourceRecord]
 
     train: PairCounts
     valid: PairCounts

@@ -281,7 +281,7 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
 
     def shared_limit(self, members: Sequence[PairRunSettings[ModelSettings]]) -> dict[str, int]:
         """Return the longest sentence that every member of a race takes."""
-        from regard.tasks.translate.limits import common_length
+        from regard.tasks.translate.prepare import common_length
 
         return common_length(members)
 

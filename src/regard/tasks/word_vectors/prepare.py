@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from regard.checkpoint.atomic import write_json
@@ -18,12 +17,11 @@ from regard.data.feeds.word2vec import Word2VecFeed
 from regard.data.sources.text_files import find_inputs
 from regard.errors import DataError, RegardError
 from regard.models.base.settings import ModelSettings, Vocabularies
-from regard.models.families import build_model, count_parameters
 from regard.progress import Progress
 from regard.tasks.data import Prepared
 from regard.tasks.declarations import Context
 from regard.tasks.init_from import origin_facts
-from regard.tasks.model_size import check_size
+from regard.tasks.model_size import new_model
 from regard.tasks.text.corpora import corpus_folder
 from regard.tasks.text.tokenizer import MADE_FROM, TOKENIZER, made_before, sign_of
 from regard.tasks.word_vectors.evaluate import read_questions, read_rated_pairs
@@ -140,9 +138,7 @@ def vocabulary_of(
 def new_vectors(settings: Settings, tokenizer: Tokenizer, machine: Machine, progress: Progress) -> Bundle:
     """Return two new embedding matrices, with the vectors of pretrained ones where they are given."""
     vocabularies = Vocabularies(tokenizer.size - 1, tokenizer.size - 1, is_shared=True)
-    check_size(count_parameters(settings.model, vocabularies), machine)
-    torch.manual_seed(settings.seed)
-    model = build_model(settings.model, vocabularies)
+    model = new_model(settings, vocabularies, machine)
     facts: dict[str, Any] = {"text": settings.text.model_dump(mode="json"), "seed": settings.seed}
     if settings.init_from is not None:
         facts |= init_vectors(model, tokenizer, settings.init_from, progress)

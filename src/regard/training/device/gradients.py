@@ -7,13 +7,15 @@ from typing import cast
 from torch import Tensor, nn
 
 from regard.data.feeds.feed import Batch
-from regard.errors import RunError
+from regard.errors import ConfigError, RunError
 from regard.nn.inference.memory import is_out_of_memory
 from regard.objectives.loss import Objective
+from regard.processes import processes_on_host
 from regard.training.device.activation_checkpointing import checkpoint_blocks
 from regard.training.device.compile import compile_blocks
 from regard.training.device.cuda_graphs import CudaGraphGradients, Gradients, Sums
 from regard.training.device.machine import Machine
+from regard.training.parallel.layout import Layout, choose_layout
 from regard.training.parallel.process_group import ProcessGroup
 from regard.training.parallel.replicate import LossModule, replicate
 from regard.training.parallel.shard import gathered, shard
@@ -92,15 +94,11 @@ class ShardedGradients(Gradients):
     Every pass is a series of exchanges: a process that runs out of memory in one cannot agree on it with the others.
     """
 
-    def __init__(self, model: nn.Module, objective: Objective, machine: Machine, team: ProcessGroup) -> None:
+    def __init__(self, model: nn.Module, objective: Objective, machine: Machine, layout: Layout) -> None:
         super().__init__(model, objective, machine)
         self._module = LossModule(model, objective)
-        self._units = shard(self._module, machine.device, team.size)
-        self.description = (
-            f"shard (FSDP2): each holds 1/{team.size} of weights, gradients and optimizer, gathers "
-            f"{len(self._units) - 1} blocks one by one and the rest at once; "
-            "steps are not captured as CUDA graphs."
-        )
+        self._units = shard(self._module, machine.device, layout)
+        self.description = describe(layout, len(self._units) - 1)
 
     def fill(self, batch: Batch) -> None:
         """Add gradients of 0, of a micro-batch that another process computes."""
@@ -123,10 +121,31 @@ class ShardedGradients(Gradients):
         return cast(Sums, sums)
 
 
-def needs_shards(choice: str, model: nn.Module, machine: Machine) -> bool:
-    """Return whether several processes shard a model: if the settings ask for it or replicas take too much memory."""
+def layout_of(choice: str, tensor_parallel: int, model: nn.Module, machine: Machine, size: int) -> Layout:
+    """Return how several processes divide a model: as the settings ask; by its size and the device's for `auto`."""
     state = sum(BYTES * each.numel() for each in model.parameters())
-    return choice == "shard" or (choice == "auto" and state > STATE_FRACTION * machine.memory)
+    needs_shards = state / tensor_parallel > STATE_FRACTION * machine.memory
+    return choose_layout(choice, tensor_parallel, size, processes_on_host(), needs_shards)
+
+
+def describe(layout: Layout, blocks: int) -> str:
+    """Return one sentence on a layout of sharded gradients."""
+    parts = list[str]()
+    if layout.tensor > 1:
+        parts.append(
+            f"tensor parallel: groups of {layout.tensor} split heads, feed-forward layers and vocabulary, without "
+            f"the fused kernels around them"
+        )
+    if layout.shards > 1:
+        kind = "hybrid (HSDP)" if layout.copies > 1 else "shard (FSDP2)"
+        copies = f" of each of {layout.copies} copies" if layout.copies > 1 else ""
+        parts.append(
+            f"{kind}: each holds 1/{layout.holders} of weights, gradients and optimizer{copies}, gathers "
+            f"{blocks} blocks one by one and the rest at once"
+        )
+    elif layout.copies > 1:
+        parts.append(f"replicate: {layout.copies} groups, whose gradients are added block by block")
+    return "; ".join((*parts, "steps are not captured as CUDA graphs."))
 
 
 def out_of_memory() -> RunError:
@@ -152,12 +171,15 @@ def build_gradients(
     for module in model.modules():
         if hasattr(module, "is_half_precision"):
             setattr(module, "is_half_precision", machine.bf16_residual)  # noqa: B010 (modules have no such attribute)
+    if machine.compile and team.tensor_parallel > 1:
+        raise ConfigError("machine.compile: blocks whose layers are split are not compiled; leave it out.")
     if machine.compile:
         compile_blocks(model)
     if recomputes:
         checkpoint_blocks(model)
-    if team.size > 1 and needs_shards(distributed, model, machine):
-        return ShardedGradients(model, objective, machine, team)
+    layout = layout_of(distributed, team.tensor_parallel, model, machine, team.size)
+    if layout.holders > 1:
+        return ShardedGradients(model, objective, machine, layout)
     if team.size > 1:
         return ReplicatedGradients(model, objective, machine)
     has_graphs = machine.has_graphs and not recomputes and getattr(model, "supports_cuda_graphs", True)

@@ -21,24 +21,41 @@ class ProcessGroup:
     rank: int = 0
     size: int = 1
     failures: Failures | None = field(default=None, compare=False, repr=False)
+    tensor_parallel: int = 1
+    """Number of neighbors that split the layers of one model: they compute the same batches."""
 
     @property
     def is_main(self) -> bool:
         """True for the process that writes files and shows progress."""
         return self.rank == 0
 
+    @property
+    def data_rank(self) -> int:
+        """The number of this process among those that have different data."""
+        return self.rank // self.tensor_parallel
+
+    @property
+    def data_size(self) -> int:
+        """The number of processes that have different data."""
+        return self.size // self.tensor_parallel
+
+    @property
+    def _is_counted(self) -> bool:
+        """True for the first of the neighbors that compute the same."""
+        return self.rank % self.tensor_parallel == 0
+
     def sum_counts(self, counts: dict[str, int], device: torch.device) -> dict[str, int]:
-        """Return counts summed over all processes."""
+        """Return counts summed over all data."""
         if self.size == 1:
             return counts
         totals = torch.tensor(list(counts.values()), dtype=torch.int64, device=device)
-        dist.all_reduce(totals)
+        dist.all_reduce(totals if self._is_counted else totals.zero_())
         return dict(zip(counts, totals.tolist(), strict=True))
 
     def sum_values(self, values: Tensor) -> Tensor:
-        """Return a tensor summed over all processes, in place."""
+        """Return a tensor summed over all data, in place."""
         if self.size > 1:
-            dist.all_reduce(values)
+            dist.all_reduce(values if self._is_counted else values.zero_())
         return values
 
     def agree(self, flag: bool, device: torch.device) -> bool:

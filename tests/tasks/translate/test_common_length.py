@@ -3,7 +3,7 @@
 import pytest
 
 from regard.runs.planning.recipes import find_recipe, resolve_run
-from regard.tasks.translate.limits import common_length
+from regard.tasks.translate.prepare import common_length
 
 LEARNED = {"model.positions": "learned", "model.max_positions": 40}
 
