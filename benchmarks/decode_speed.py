@@ -57,9 +57,9 @@ def work(side: str, job: Job, pipe: Connection) -> None:
 def train(arguments: argparse.Namespace, out: Path) -> None:
     """Train a Marian-compatible model for a short while."""
     import regard
-    from regard.cli.console import progress
     from regard.config.overrides import parse_overrides
     from regard.config.settings import flatten
+    from regard.reporting.bars import bars
 
     pairs = {"source": arguments.source, "target": arguments.target}
     data = pairs if arguments.source else {"path": "miniature:train", "max_rows": 20_000}
@@ -67,7 +67,7 @@ def train(arguments: argparse.Namespace, out: Path) -> None:
     settings |= {"train.steps": arguments.steps, "train.validate_every": arguments.steps}
     settings |= {"machine.device": arguments.device, "machine.threads": arguments.threads}
     settings |= dict(flatten(parse_overrides(arguments.settings)))
-    regard.train("translate", settings, out=out, progress=progress())
+    regard.train("translate", settings, out=out, progress=bars())
 
 
 def logits_apart(checkpoint: Path, folder: Path, texts: list[str]) -> tuple[float, int]:

@@ -19,9 +19,9 @@ from typing import Any
 import torch
 
 import regard
-from regard.cli.console import progress
 from regard.data.sources.lines import read_lines
 from regard.metrics.translation import translation_scores
+from regard.reporting.bars import bars
 
 BATCH, TIMED = 64, 512
 Side = tuple[Any, dict[str, Any]]
@@ -35,7 +35,7 @@ def train(recipe: str, source: Path, target: Path, given: argparse.Namespace, na
         for side, language in (("source", given.source), ("target", given.target)):
             changes[f"data.valid.{side}"] = str(given.data / f"val.{language}.gz")
         changes |= {"machine.device": given.device} | ({"train.steps": given.steps} if given.steps else {})
-        regard.train(recipe, changes | json.loads(given.set), out=out, progress=progress(False))
+        regard.train(recipe, changes | json.loads(given.set), out=out, progress=bars())
     return str(out)
 
 
@@ -43,9 +43,7 @@ def distil(teacher: str, source: Path, given: argparse.Namespace) -> Path:
     """Return a file with what the teacher makes of a text, line by line."""
     out = given.out / f"distilled.{given.target}"
     if not out.is_file():
-        translations = regard.load(teacher, device=given.device)(
-            read_lines(source), beam_size=5, progress=progress(False)
-        )
+        translations = regard.load(teacher, device=given.device)(read_lines(source), beam_size=5, progress=bars())
         out.write_text("".join(" ".join(each.text.split()) + "\n" for each in translations), encoding="utf-8")
     return out
 

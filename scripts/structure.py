@@ -41,7 +41,7 @@ OTHER_MEANINGS = {
     "models/": {"elmo"},  # the family
     "data/sources/": {"answer", "tag"},  # columns of tables
     "studies/transfer/": {"elmo", "vectors"},  # pretrained models, as its flags name them
-    "cli/verbs/transfer.py": {"elmo", "vectors"},
+    "cli/verbs/studies.py": {"elmo", "vectors"},
     "tasks/planning/": {"elmo"},  # the family
     "cli/listing.py": {"translate", "classify", "regress", "tag", "answer", "choose", "vectors"},  # verbs
     "cli/predict/": {"vectors"},  # keys of JSON and columns of what is printed

@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Iterable, Iterator
 
 CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
 """Control characters (cursor, writing direction), lone surrogates and noncharacters."""
@@ -67,3 +68,18 @@ def in_picture(text: str) -> str:
     """Return text for a plot: one line, truncated to LONGEST_NAME characters."""
     text = one_line(text)
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+
+
+BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+"""Characters that end a line."""
+
+
+def on_one_line(parts: Iterable[str]) -> Iterator[str]:
+    """Yield parts of a text so that all of them are one line: its lines, joined by spaces."""
+    text = shown = ""
+    for part in parts:
+        text += part
+        line = " ".join(text.rstrip(BREAKS).splitlines())
+        yield line[len(shown) :]
+        shown = line
+    yield " ".join(text.splitlines())[len(shown) :]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from regard.cli.options import NOTHING, Given, column, flags_of, options
+from regard.cli.options import Flag, Given, column, options
 from regard.cli.run_options import RUN_FLAGS, label_columns, run_overrides
 from regard.config.resolve import resolve
 from regard.config.settings import Settings
@@ -77,13 +77,22 @@ class Fields(Settings):
     """Fraction, or a number."""
 
 
-@options(*flags_of(Fields, shows_defaults=True))
-def made(text: str, given: Given = NOTHING, out: bool = False) -> Given:
-    return given
+MADE: list[Given] = []
+
+
+@options(Fields)
+def verb(given: Given, text: str, out: bool = False) -> None:
+    MADE.append(given)
+
+
+def made(*words: object, **flags: object) -> Given:
+    """Return the options that a call gives."""
+    verb(*words, **flags)
+    return MADE.pop()
 
 
 def test_options_are_made_of_fields():
-    parameters = inspect.signature(made).parameters
+    parameters = inspect.signature(verb).parameters
     assert list(parameters) == ["text", "out", "size", "names", "keep", "kind", "where", "share"]
     kinds = {name: each.annotation.__args__[0] for name, each in parameters.items() if name in Fields.model_fields}
     assert kinds == {
@@ -109,3 +118,22 @@ def test_a_value_out_of_bounds_names_flag_and_setting():
     with pytest.raises(ConfigError) as error:
         resolve(Fields, made("x", size=0).layers(Fields.model_fields))
     assert str(error.value) == "size: 0 is out of range, it must be greater than or equal to 1 (from --size)."
+
+
+def test_what_a_verb_does_with_its_options_is_in_one_place(capsys, monkeypatch):
+    quiet = Given(quiet=True, json=True, threads=1, device="cpu")
+    quiet.progress.warn("hidden")
+    quiet.show({"a": [1]}, "not this")
+    printed = capsys.readouterr()
+    assert printed.out == '{\n  "a": [\n    1\n  ]\n}\n' and not printed.err and quiet.device == "cpu"
+    Given().show({"a": 1}, "a line", (("name", "value"), [("a", "1")]))
+    assert capsys.readouterr().out == "a line\nname\tvalue\na\t1\n" and Given().device == "auto"
+
+
+def test_a_verb_takes_flags_and_the_fields_of_schemas_in_order():
+    @options(Flag("more", str, "More."), Fields)
+    def both(given: Given) -> None:
+        assert given["more"] == "x" and given["size"] == 4
+
+    assert list(inspect.signature(both).parameters)[:2] == ["more", "size"]
+    both(more="x", size=4)

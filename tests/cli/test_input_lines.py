@@ -7,7 +7,6 @@ import pytest
 
 from regard.cli import inputs
 from regard.errors import DataError
-from regard.pipelines.row_format import RowFormat
 
 
 class Stdin(io.TextIOWrapper):
@@ -47,18 +46,3 @@ def test_a_closed_standard_input_is_reported(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(DataError, match="standard input is closed; give the text as an argument or with --file."):
         list(inputs.standard_input())
-
-
-def test_a_row_is_a_line_or_its_fields_in_turn(tmp_path, monkeypatch):
-    monkeypatch.setattr(inputs, "CHUNK", 2)
-    pair, text = RowFormat(("one", "other")), RowFormat(("text",))
-    (tmp_path / "a.txt").write_text("a\tb\n\nc\td\n")
-    (first, second) = inputs.rows_of(pair, None, tmp_path / "a.txt")
-    assert first == [{"one": "a", "other": "b"}, None] and second == [{"one": "c", "other": "d"}]
-    assert next(inputs.rows_of(text, None, tmp_path / "a.txt")) == [{"text": "a\tb"}, None]
-    assert list(inputs.rows_of(pair, ["a", "b", " ", ""], None)) == [first]
-    (tmp_path / "a.txt").write_text("a\tb\n\nc\n")
-    with pytest.raises(DataError, match="line 3: put one and other on a line, separated by tabs."):
-        list(inputs.rows_of(pair, None, tmp_path / "a.txt"))
-    with pytest.raises(DataError, match="3 texts were given, but a row of this model has one and other; give all of"):
-        list(inputs.rows_of(pair, ["a", "b", "c"], None))

@@ -1,6 +1,6 @@
 """A model is loaded by the options that were given, and by no others."""
 
-from regard.cli import loading
+from regard.cli import run_options as loading
 from regard.cli.options import Given
 
 

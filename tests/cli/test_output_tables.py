@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from regard.cli.inputs import has_suffix
-from regard.cli.tables import check_out, print_results, write_results
+from regard.cli.predict.answers import check_out, print_results, write_results
 from regard.errors import ConfigError
 from regard.pipelines.result_tables import ResultTable
 from regard.pipelines.text_tables import TextTable
@@ -67,12 +67,22 @@ def test_an_output_that_cannot_be_written_is_refused(tmp_path):
         assert str(error.value) == f"--out {path}: {sentence}"
 
 
+class Single(ResultTable):
+    """A table of one cell."""
+
+    def cells(self):
+        return [["x"], ["1"]]
+
+    def records(self):
+        return [{"x": 1}]
+
+
 @pytest.mark.parametrize(
     ("name", "json", "text"),
     [("a.csv", False, "x\n1\n"), ("a.csv", True, '{"x": 1}\n'), ("a.jsonl", False, '{"x": 1}\n')],
 )
 def test_a_table_is_json_lines_if_the_flag_or_the_suffix_is(name, json, text, tmp_path):
-    table = SimpleNamespace(as_lines=lambda: '{"x": 1}\n', as_text=lambda has_tabs: "x\n1\n", results=[None])
+    table = Single(TextTable([], [], [], []), [None])
     write_results(table, tmp_path / name, json)
     assert (tmp_path / name).read_text() == text
 
@@ -91,7 +101,7 @@ def test_results_may_write_files_of_their_own_and_have_numbered_lines(tmp_path, 
     own = [Own(text="a", lines=lambda: ["a", "b"], to_dict=dict), None, Own(text="c", lines=lambda: ["c"])]
     plain, numbered = (SimpleNamespace(is_numbered=each, is_block=False) for each in (False, True))
     check_out(tmp_path / "a.own", Own.files)
-    write_results(SimpleNamespace(results=own), tmp_path / "a.own", False)
+    write_results(ResultTable(TextTable([], [], [], []), own), tmp_path / "a.own", False)
     assert (tmp_path / "a.own").read_text() == "a c" and capsys.readouterr().out.endswith("a.own: 2 rows.\n")
     print_results(plain, own, False)
     print_results(numbered, own, False, 7)

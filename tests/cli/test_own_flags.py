@@ -34,6 +34,46 @@ def test_a_prompt_is_the_message_of_a_user_with_chat(tmp_path):
     )
 
 
+def test_rows_of_messages_are_conversations_in_tables_and_in_batch_jobs(tmp_path):
+    chats = {"chat_template": ROLES_TEMPLATE, "generate": {"max_new_tokens": 6, "temperature": 0}}
+    write_bundle(tmp_path / "chat", language_bundle(tokenizer_of("byte-level"), **chats))
+    asked = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "the dog"}]
+    rows = [{"id": 1, "messages": asked}, {"id": 2, "messages": None}, {"id": 3, "messages": asked[1:]}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = load(tmp_path / "chat")
+    answers = [model.chat(asked).text, None, model.chat(asked[1:]).text]
+    words = ("generate", tmp_path / "chat", "--chat", "-q")
+    table = good(*words, "--file", tmp_path / "rows.jsonl", "--json").splitlines()
+    printed = [json.loads(line) for line in table]
+    assert [each["completion"] for each in printed] == answers
+    assert [{name: each[name] for name in ("id", "messages")} for each in printed] == rows
+    files = ("--files", tmp_path / "*.jsonl", "--out", tmp_path / "out", "--part-rows", 1)
+    for shard in ("1/2", "2/2"):
+        good(*words, *files, "--shard", shard)
+    assert (tmp_path / "out" / "rows.jsonl").read_text().splitlines() == table
+
+
+@pytest.mark.parametrize(
+    ("messages", "sentence"),
+    [
+        ([{"role": "user"}], "rows.jsonl: record 2: message 1 has no role and content as texts; give both."),
+        ([{"role": "a b", "content": "x"}], 'record 2: message 1 has the role "a b"; use system, user or assistant.'),
+        ([], "rows.jsonl: record 2: messages are a list of objects with role and content; give at least one."),
+    ],
+)
+def test_messages_are_checked_with_their_record(tmp_path, messages, sentence):
+    write_bundle(tmp_path / "chat", language_bundle(tokenizer_of("byte-level"), chat_template=ROLES_TEMPLATE))
+    rows = [{"messages": [{"role": "user", "content": "hi"}]}, {"messages": messages}]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert sentence in refused("generate", tmp_path / "chat", "--chat", "--file", tmp_path / "rows.jsonl")
+
+
+def test_messages_need_a_model_with_a_chat_template(tiny_runs, tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"messages": [{"role": "user", "content": "hi"}]}\n')
+    sentence = refused("generate", tiny_runs / "language-model", "--file", tmp_path / "rows.jsonl")
+    assert sentence.startswith(f"{tmp_path / 'rows.jsonl'}: record 1: this model has no chat template; train it on")
+
+
 def test_a_model_of_running_text_refuses_chat(tiny_runs):
     sentence = refused("generate", tiny_runs / "language-model", "the", "--chat", "--json")
     assert "this model has no chat template; " in sentence

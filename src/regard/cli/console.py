@@ -13,16 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.escaping import one_line, printable
-from regard.progress import SILENT, Progress
-from regard.reporting.bars import bars
 
 SEPARATORS = re.compile(r"[\t\r\n]+")
 """Characters that would split the cells and rows of a tab-separated table."""
-
-
-def progress(quiet: bool = False) -> Progress:
-    """Return the progress reporter of this process: silent, bars, or lines."""
-    return SILENT if quiet else bars()
 
 
 def print_json(value: Any, indent: int | None = 2) -> None:
@@ -67,19 +60,9 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Seq
     Console(highlight=False).print(table)
 
 
-Shown = (
-    str | tuple[Sequence[str], Sequence[Sequence[str]]] | tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]
-)
+Rows = Sequence[Sequence[str]]
+Shown = str | tuple[Sequence[str], Rows] | tuple[Sequence[str], Rows, Sequence[int]]
 """A line, or a table: header, rows, and the columns that are aligned to the right."""
-
-
-def show(as_json: bool, values: Any, *parts: Shown) -> None:
-    """Print values as JSON, or the lines and tables that show them."""
-    if as_json:
-        print_json(values)
-        return
-    for part in parts:
-        print_line(part) if isinstance(part, str) else print_table(*part)
 
 
 def use_it(operation: Any, path: object) -> str:

@@ -4,8 +4,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from regard.pipelines.row_format import Fields, RowFormat
-
 CHUNK = 512
 """Lines read ahead: enough to batch by length, few enough that a pipe is answered soon."""
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
@@ -45,14 +43,3 @@ def standard_input() -> Iterator[list[str]]:
             chunk = []
     if chunk:
         yield chunk
-
-
-def rows_of(form: RowFormat, words: Sequence[str] | None, file: Path | None) -> Iterator[list[Fields | None]]:
-    """Yield chunks of rows: of the arguments, or one per line, its fields separated by tabs; None: blank."""
-    if words:
-        yield form.of_arguments(words)
-        return
-    first = 1
-    for chunk in chunks(None, file):
-        yield [form.of_line(line, number) for number, line in enumerate(chunk, first)]
-        first += len(chunk)

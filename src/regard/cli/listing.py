@@ -6,13 +6,19 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "train": ("verbs.train", "Train a model; Ctrl-C saves a checkpoint, --resume continues the run."),
         "plan": ("verbs.plan", "Plan a run on many devices: memory, traffic and time of each strategy."),
         "doctor": ("verbs.doctor", "Check the data and try out the training before a run."),
-        "race": ("verbs.race", "Race models on the same data and budget; Ctrl-C saves, the same command resumes."),
-        "tune": ("verbs.tune", "Search better values for the most doubtful settings of a plan, and write a recipe."),
-        "transfer": ("verbs.transfer", "Compare pretrained models on the same labeled texts; Ctrl-C saves."),
-        "verify-resume": ("tools.verify_resume", "Train with and without an interruption and compare the results."),
+        "race": ("verbs.studies", "Race models on the same data and budget; Ctrl-C saves, the same command resumes."),
+        "tune": (
+            "verbs.studies",
+            "Search better values for the most doubtful settings of a plan, and write a recipe.",
+        ),
+        "transfer": ("verbs.studies", "Compare pretrained models on the same labeled texts; Ctrl-C saves."),
+        "verify-resume": ("tools.runs", "Train with and without an interruption and compare the results."),
     },
     "Predict": {
-        "predict": ("predict.dispatch", "Use any model by its task; `regard predict RUN --help` shows its options."),
+        "predict": (
+            "predict.operations",
+            "Use any model by its task; `regard predict RUN --help` shows its options.",
+        ),
         "translate": (
             "tasks.translate",
             "Translate text: an output line for each input line, blank lines kept.",
@@ -29,7 +35,7 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "vectors": ("verbs.vectors:app", "Query word vectors: neighbors, similarity, analogies, outliers, maps."),
     },
     "Serve": {
-        "studio": ("verbs.studio", "Show runs and models in the browser: training, attention, decoding, words."),
+        "studio": ("verbs.serve", "Show runs and models in the browser: training, attention, decoding, words."),
         "serve": ("verbs.serve", "Serve models by the APIs of OpenAI, LibreTranslate and Hugging Face."),
     },
     "Score and inspect": {
@@ -39,10 +45,10 @@ PANELS: dict[str, dict[str, tuple[str, str]]] = {
         "inspect": ("predict.inspect", "Show attention weights: the tokens with the largest weights for each token."),
         "features": ("predict.features", "Compare layers of a frozen encoder as features of a tagger."),
         "runs": ("tools.runs:app", "List runs (regard runs [FOLDER]), or delete one."),
-        "card": ("tools.card", "Rewrite a run's card (README.md) and curves.png from the files in its folder."),
+        "card": ("tools.runs", "Rewrite a run's card (README.md) and curves.png from the files in its folder."),
     },
     "Models, data and settings": {
-        "average": ("tools.average", "Average the weights of checkpoints: those of a run, or of several."),
+        "average": ("tools.runs", "Average the weights of checkpoints: those of a run, or of several."),
         "export": ("tools.export", "Export a run's best model to another library's format."),
         "convert": ("tools.export", "Convert a run's best model, or word vectors, to another library's format."),
         "import": ("tools.export:import_", "Turn a Hugging Face model into a checkpoint of regard."),

@@ -1,27 +1,28 @@
-"""Options of verbs: generated from fields of settings, and the few that several verbs share by hand."""
+"""Options of verbs, generated from fields of settings, and what a verb does with those that were given."""
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from types import GenericAlias, NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import typer
 
+from regard.cli.console import Shown, print_json, print_line, print_table
 from regard.config.overrides import parse_value
 from regard.config.parsing import parse_integer
 from regard.config.resolve import Layer as ValueLayer
 from regard.config.resolve import resolve
 from regard.config.schema import fields_of
 from regard.config.settings import Settings
+from regard.progress import SILENT, Progress
+from regard.reporting.bars import bars
 
-F = TypeVar("F", bound=Callable[..., Any])
 S = TypeVar("S", bound=Settings)
+Verb = Callable[..., None]
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress and messages.")]
 Run = Annotated[
     str, typer.Argument(metavar="RUN", help="Folder of a run or checkpoint, or hf:DIR (a Hugging Face folder).")
 ]
@@ -34,8 +35,6 @@ SettingWords = Annotated[
 ]
 Inputs = Annotated[list[str] | None, typer.Argument(metavar="[INPUT]...", help="Inputs and options of its own verb.")]
 RunsFolder = Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Folder of runs, subfolders included.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what exists.")]
-TableOut = Annotated[Path | None, typer.Option(help="Output table: .csv, .tsv or .jsonl (default: standard output).")]
 
 LETTERS = {"top": "-k", "count": "-n", "yes": "-y"}
 """Short forms of options."""
@@ -45,9 +44,30 @@ PLAIN = (int, float, str, bool, Path)
 
 
 class Given(dict[str, Any]):
-    """The generated options of a verb by name; one that was not given is None, so that other layers decide."""
+    """The options of a verb by name, and their common uses; one that was not given is None: other layers decide."""
 
-    def values_of(self, names: Iterable[str]) -> dict[str, object]:
+    @cached_property
+    def progress(self) -> Progress:
+        """The progress reporter: silent with --quiet."""
+        return SILENT if self.get("quiet") else bars()
+
+    @property
+    def device(self) -> str:
+        """The device; the number of threads is set too."""
+        from regard.training.device.machine import use_threads
+
+        use_threads(self.get("threads"))
+        return self.get("device") or "auto"
+
+    def show(self, values: Any, *parts: Shown, indent: int | None = 2) -> None:
+        """Print values as JSON with --json, else the lines and tables that show them."""
+        if self.get("json"):
+            print_json(values, indent)
+            return
+        for part in parts:
+            print_line(part) if isinstance(part, str) else print_table(*part)
+
+    def values_of(self, names: Iterable[str]) -> dict[str, Any]:
         """Return the options of these names that were given."""
         return {name: self[name] for name in names if self.get(name) is not None}
 
@@ -58,10 +78,6 @@ class Given(dict[str, Any]):
     def layers(self, names: Iterable[str]) -> list[ValueLayer]:
         """Return the options of these names that were given as layers, each named after its flag."""
         return [ValueLayer(flag_name(name), {name: value}) for name, value in self.values_of(names).items()]
-
-
-NOTHING = Given()
-"""The default of a verb's parameter `given`, which the decorator `options` replaces."""
 
 
 @dataclass(frozen=True)
@@ -159,29 +175,37 @@ def option_value(annotation: object, value: object) -> object:
     return parse_value(value) if {int, float, bool} & set(kinds) else value
 
 
-def options(*flags: Flag) -> Callable[[F], F]:
-    """Return the decorator that replaces a verb's parameter `given` by these options."""
+JSON = Flag("json", bool, "Print JSON instead of text.", default=False)
+QUIET = Flag("quiet", bool, "Suppress progress and messages.", letter="-q", default=False)
+OUT = Flag("out", Path, "Output table: .csv, .tsv or .jsonl (default: standard output).")
+OVERWRITE = Flag("overwrite", bool, "Replace what exists.", default=False)
+
+
+def options(*given_by: Flag | type[Settings]) -> Callable[[Callable[..., None]], Verb]:
+    """Return the decorator that replaces a verb's first parameter, `given`, by options: those of flags and fields."""
+    flags = [
+        flag
+        for each in given_by
+        for flag in ([each] if isinstance(each, Flag) else flags_of(each, shows_defaults=True))
+    ]
     own = {flag.name: flag for flag in flags}
 
-    def decorate(function: F) -> F:
-        plain = inspect.signature(function)
-        parameters: list[inspect.Parameter] = []
-        for each in plain.parameters.values():
-            parameters += [flag.parameter for flag in own.values()] if each.name == "given" else [each]
-        parameters.sort(key=lambda each: each.kind)
-        signature = plain.replace(parameters=parameters)
+    def decorate(function: Callable[..., None]) -> Verb:
+        arguments = list(inspect.signature(function).parameters.values())[1:]
+        parameters = [*arguments, *(flag.parameter for flag in own.values())]
+        signature = inspect.Signature(parameters)
 
         @wraps(function)
-        def verb(*args: object, **named: object) -> object:
+        def verb(*args: object, **named: object) -> None:
             bound = signature.bind(*args, **named)
             bound.apply_defaults()
             values = bound.arguments
             given = Given({name: option_value(flag.type, values.pop(name)) for name, flag in own.items()})
-            return function(given=given, **values)
+            function(given, **values)
 
         verb.__signature__ = signature  # type: ignore[attr-defined]
         verb.__annotations__ = {each.name: each.annotation for each in parameters}
-        return verb  # type: ignore[return-value]
+        return verb
 
     return decorate
 

@@ -1,9 +1,9 @@
-"""Options of verbs that read the settings of a run: data files, pretrained model, preset, seed, machine."""
+"""Options of verbs that train or load a model: data files, pretrained model, preset, seed, machine, precision."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from regard.cli.options import Flag, Given, column, flag_name, flags_of
 from regard.config.overrides import parse_overrides
@@ -13,8 +13,11 @@ from regard.data.settings.pairs import PairSource
 from regard.data.settings.text import TextSource
 from regard.errors import ConfigError
 from regard.models.base.settings import ModelSettings
-from regard.tasks.settings import RunSettings
+from regard.tasks.settings import LoadSettings, RunSettings
 from regard.training.settings import MachineSettings, TrainSettings
+
+if TYPE_CHECKING:
+    from regard.pipelines.encoder import Encoder
 
 PAIRS, EXAMPLES, TEXT = "Sentence pairs", "Tables and labeled examples", "Running text"
 VALID = "As {}, for validation (default: held out of the training data)."
@@ -95,11 +98,16 @@ def label_columns(flags: Mapping[str, Any], prefix: str = "") -> dict[str, str |
     return texts if label is None else texts | {f"{prefix}label_column": column(str(label))}
 
 
-def run_overrides(words: list[str], flags: Given) -> dict[str, object]:
+def machine_overrides(given: Given) -> dict[str, object]:
+    """Return --device, --threads and --processes as settings."""
+    return {f"machine.{name}": value for name, value in given.values_of(MachineSettings.model_fields).items()}
+
+
+def run_overrides(words: list[str] | None, flags: Given) -> dict[str, object]:
     """Return the overrides of a run by dotted name: from options, then from key=value words."""
     values = {name: flags.get(flag.name) for name, flag in RUN_FLAGS.items()}
     overrides = {name: value for name, value in values.items() if value is not None}
-    words, files = _split_files(words, flags)
+    words, files = _split_files(words or [], flags)
     if files:
         overrides["data.train.paths"] = [*flags["text"], *files]
     for role in ("train", "valid") if flags.get("valid_data") else ("train",):
@@ -115,3 +123,22 @@ def _split_files(words: list[str], flags: Given) -> tuple[list[str], list[str]]:
         return words, []
     files = [word for word in words if "=" not in word and Path(word).exists()]
     return [word for word in words if word not in files], files
+
+
+def loading_flags(loads: Iterable[str] = ()) -> list[Flag]:
+    """Return the options of a verb that loads a model; `loads` are those of only some tasks."""
+    return [*MACHINE, *flags_of(LoadSettings, "precision", *sorted(loads), shows_defaults=True)]
+
+
+def load_model(run: str, given: Given, task: str | None = None) -> Any:
+    """Return the pipeline of a model; with a task, one of another task is refused."""
+    from regard.tasks.load import load
+
+    return load(run, given.device, task=task, **given.values_of(LoadSettings.model_fields))
+
+
+def load_text_encoder(run: str, given: Given) -> "Encoder":
+    """Return the text encoder of a model of any task."""
+    from regard.tasks.load import load_encoder
+
+    return load_encoder(run, given.device, **given.values_of(LoadSettings.model_fields))

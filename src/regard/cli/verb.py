@@ -17,8 +17,8 @@ from regard.errors import ConfigError, RunInterrupted
 
 if TYPE_CHECKING:
     from regard.tasks.contract import AnyTask
-    from regard.tasks.declarations import Operation
 
+VERBS = {name: verb for verbs in PANELS.values() for name, verb in verbs.items()}
 LARGEST = 2**32 - 1
 """Largest number of any option; an option may set a lower bound."""
 
@@ -67,27 +67,21 @@ class ListedVerbs(Mapping[str, object]):
 
     def __getitem__(self, name: str) -> object:
         """Return a command."""
-        for verbs in PANELS.values():
-            if name in verbs:
-                return _command(name, *verbs[name])
-        for task, operation in _installed_operations():
-            if operation.name == name:
-                return _of_operation(name, task)
-        raise KeyError(name)
+        if name in VERBS:
+            return _command(name, *VERBS[name])
+        return _of_operation(name, _installed_operations()[name])
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""
-        return (name for verbs in PANELS.values() for name in verbs)
+        return iter(VERBS)
 
     def __len__(self) -> int:
         """Return the number of commands."""
-        return sum(map(len, PANELS.values()))
+        return len(VERBS)
 
     def __contains__(self, name: object) -> bool:
         """Return whether there is a command of that name, without importing it."""
-        return any(name in verbs for verbs in PANELS.values()) or any(
-            operation.name == name for _, operation in _installed_operations()
-        )
+        return name in VERBS or name in _installed_operations()
 
 
 class ListedGroup(TyperGroup):
@@ -135,14 +129,13 @@ def _of_operation(name: str, task: "AnyTask", summary: str = "") -> object:
     return _made(name, made)
 
 
-def _installed_operations() -> Iterator["tuple[AnyTask, Operation]"]:
-    """Yield the operations of tasks that installed packages bring."""
+def _installed_operations() -> dict[str, "AnyTask"]:
+    """Return the names of the operations of tasks that installed packages bring, each with its task."""
     from regard import registry
 
-    for name in registry.TASKS.names():
-        if registry.TASKS.package(name) is not None:
-            task = registry.TASKS.find(name)
-            yield from ((task, operation) for operation in task.operations)
+    names = [name for name in registry.TASKS.names() if registry.TASKS.package(name) is not None]
+    tasks = [registry.TASKS.find(name) for name in names]
+    return {operation.name: task for task in tasks for operation in task.operations}
 
 
 def _made(name: str, target: Any) -> object:
@@ -179,7 +172,7 @@ def _check(param: Any, word: str, value: object) -> None:
     is_option = param.param_type_name == "option"
     name = max(param.opts, key=len) if is_option else (param.metavar or str(param.name).upper()).strip("[].")
     first = value[0] if isinstance(value, list | tuple) and value else value
-    if not word.strip() and (is_option or param.name in PATHS or _is_path(first)):
+    if not word.strip() and (is_option or param.name in PATHS or hasattr(first, "__fspath__")):
         way_out = "give a value, or leave the option out" if is_option else "name one"
         raise ConfigError(f"{name}: this is empty; {way_out}.")
     # Input paths may have any bytes; output paths are recorded in text files.
@@ -194,22 +187,12 @@ def _check(param: Any, word: str, value: object) -> None:
             raise ConfigError(f"{name}: {_shown(word)} is too large; give at most {LARGEST}.")
 
 
-def _is_path(value: object) -> bool:
-    return hasattr(value, "__fspath__")
-
-
 def _shown(word: str) -> str:
     return f'"{word if len(word) <= 60 else word[:59] + "…"}"'
 
 
 def verb_of(run: str) -> list[str]:
     """Return the words of the verb of a model's first operation: ["translate"], or ["vectors", "neighbors"]."""
-    from pathlib import Path
+    from regard.runs.scores.model import task_of
 
-    from regard import registry
-    from regard.tasks.contract import find_task
-    from regard.tasks.load import read_task
-
-    is_table = Path(run).is_file()
-    task = find_task(registry.task_of_model("word-vectors") if is_table else read_task(run))
-    return task.operations[0].name.split()
+    return task_of(run).operations[0].name.split()

@@ -27,6 +27,11 @@ def parse_value(text: str) -> Any:
     return value["value"]
 
 
+def split_list(text: str | None) -> list[str]:
+    """Return the words of a list with commas: "a, b" gives two."""
+    return [word.strip() for word in (text or "").split(",") if word.strip()]
+
+
 def parse_overrides(words: Iterable[str]) -> dict[str, Any]:
     """Turn `["train.steps=100"]` into nested tables."""
     pairs = {}

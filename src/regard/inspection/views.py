@@ -3,8 +3,10 @@
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from regard.errors import ConfigError
 from regard.nn.probes.attention_layer import AttentionLayer
 from regard.nn.probes.trace import Trace
 
@@ -19,6 +21,10 @@ class TraceView:
     def table(self) -> Table:
         """Return a row for each token or iteration."""
 
+    def plot(self, path: Path) -> None:
+        """Write a picture, where there is one."""
+        raise ConfigError(f"{path}: only attention weights are plotted; leave it out.")
+
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -31,6 +37,11 @@ class WeightsView(TraceView):
     layer: AttentionLayer
     head: int | None = None
     top: int = 3
+
+    def plot(self, path: Path) -> None:
+        """Write a picture of all heads, or of the one."""
+        count = len(self.layer.weights)
+        self.layer.plot([*(range(count) if self.head is None and count > 1 else [self.head])], path)
 
     def table(self) -> Table:
         """Return the keys with the largest weights for each query."""

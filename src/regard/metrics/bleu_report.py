@@ -6,7 +6,7 @@ from typing import Any
 
 from regard.errors import ConfigError, DataError
 from regard.metrics.bleu import BleuExplanation, Match, explain_bleu, matches
-from regard.metrics.comparison import Score
+from regard.metrics.comparison import Part, Score
 from regard.metrics.translation import TOKENIZERS, bleu_tokenizer, translation_scores
 
 ORDERS = 4
@@ -30,7 +30,7 @@ class BleuReport:
             f"sacrebleu's {self.corpus.value:.2f} smooths such orders (smooth:exp in its signature)."
         )
 
-    def shown(self, with_matches: bool) -> "Iterator[str | tuple[Sequence[str], Sequence[Sequence[str]], range]]":
+    def shown(self, with_matches: bool) -> Iterator[Part]:
         """Yield the lines and tables (header, rows, columns to the right) that explain the score."""
         yield f"BLEU {self.corpus.value:.2f}  {self.corpus.signature}"
         parts = "  ".join(f"BLEU-{n} {self.parts.score(n):.3f}" for n in range(1, 5))

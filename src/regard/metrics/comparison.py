@@ -1,9 +1,11 @@
 """Scores, intervals and comparisons as plain values; no computation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
+Part = str | tuple[Sequence[str], Sequence[Sequence[str]], Sequence[int]]
+"""A line of a report, or a table: header, rows, and the columns that are aligned to the right."""
 LEVEL = 0.05
 """Significance level: the p-value below which a difference is significant."""
 
@@ -102,6 +104,12 @@ class Comparison:
         """Return a header, and a row for each metric."""
         header = ("metric", "first [95 %]", "second [95 %]", "difference [95 %]", "p")
         return header, [(each.metric.label, *each.cells(), f"{each.p:.4f}") for each in self.differences]
+
+    def parts(self) -> list[Part]:
+        """Return both systems side by side, and the verdict under the table."""
+        last = f"Paired bootstrap, two-sided, {self.resamples:,} resamples, seed {self.seed}."
+        title = f"\n{self.set}: {self.first} against {self.second}"
+        return [title, (*self.table(), range(1, 5)), *self.words(), last]
 
     def _sentence(self, each: Difference) -> str:
         shown = each.metric.format

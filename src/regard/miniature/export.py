@@ -10,9 +10,14 @@ from typing import Any, Final
 from regard.errors import DataError
 from regard.miniature.examples import entities, likeness, opinions, paraphrases, questions, reviews, word_senses
 from regard.miniature.places import TEXT_SETS, texts
+from regard.miniature.splits import pairs
 from regard.miniature.stories import stories, story_probes
 
 Row = dict[str, Any]
+
+
+def _pairs(split: str, count: int, seed: int) -> Iterator[Row]:
+    return (each._asdict() for each in pairs(split, count, seed))
 
 
 def _entities(split: str, count: int, seed: int) -> Iterator[Row]:
@@ -66,6 +71,10 @@ def _table(rows: Iterable[Row]) -> Iterator[str]:
         yield line.getvalue().removesuffix("\n")
 
 
+def _tabs(rows: Iterable[Row]) -> Iterator[str]:
+    return ("\t".join(row.values()) for row in rows)
+
+
 def _columns(rows: Iterable[Row]) -> Iterator[str]:
     """A token and its tag a line, with a blank line after each sentence."""
     for row in rows:
@@ -96,6 +105,7 @@ def _lines(rows: Iterable[Row]) -> Iterator[str]:
 
 
 _SETS: Final[dict[str, tuple[Callable[[str, int, int], Iterator[Row]], Callable[[Iterable[Row]], Iterator[str]]]]] = {
+    "pairs": (_pairs, _tabs),
     "plots": (_plots, _table),
     "reviews": (_reviews, _table),
     "opinions": (_opinions, _table),

@@ -18,7 +18,7 @@ from regard.config.parsing import parse_integer
 from regard.config.records import Record, read_record
 from regard.errors import ConfigError, DataError, RunError
 from regard.pipelines.result_tables import ResultTable
-from regard.pipelines.settings import PART
+from regard.pipelines.settings import PART, JobSettings
 from regard.pipelines.text_tables import TextTable
 from regard.progress import SILENT, Progress
 
@@ -68,6 +68,9 @@ class JobInput:
     table: TextTable | None = None
 
 
+Read = Callable[[Path], JobInput]
+
+
 @dataclass
 class JobCounts:
     """Counts of the work of a call."""
@@ -81,6 +84,12 @@ class JobCounts:
     files: list[Path] = field(default_factory=list)
     """The outputs that are complete."""
 
+    def __str__(self) -> str:
+        return (
+            f"{self.rows:,} rows in {self.parts:,} parts; {self.done_before:,} parts were complete before, "
+            f"{self.elsewhere:,} are left to other shards; {len(self.files):,} files are complete."
+        )
+
 
 @dataclass(frozen=True)
 class BatchJob:
@@ -90,12 +99,18 @@ class BatchJob:
     options: Any
     files: Sequence[Path]
     out: Path
-    read: Callable[[Path], JobInput]
+    read: Read
     request: dict[str, object]
     shard: Shard = Shard()
     part_rows: int = PART
     is_json: bool = False
     """Write an object of JSON for each line of a file of lines, too."""
+
+    @classmethod
+    def of(cls, job: JobSettings, **others: Any) -> "BatchJob":
+        """Return the job of settings; the others are its further fields."""
+        shard, part_rows = Shard.parse(job.shard or "1/1"), job.part_rows or PART
+        return cls(files=input_files(job.files), shard=shard, part_rows=part_rows, **others)
 
     def run(self, progress: Progress = SILENT) -> JobCounts:
         """Do the parts of this shard that are not complete, and join those of finished files."""

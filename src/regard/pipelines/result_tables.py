@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.pipelines.text_tables import TextTable
@@ -12,6 +13,10 @@ from regard.progress import Progress
 
 if TYPE_CHECKING:
     from regard.pipelines.base import Result
+
+
+RECORDS = (".jsonl", ".ndjson")
+"""Suffixes of tables of JSON lines."""
 
 
 def result_text(kind: "type[Result]", result: "Result | None", number: int | None) -> str:
@@ -41,6 +46,17 @@ class ResultTable:
         added = [{} if each is None else each.cells() for each in self.results]
         names = list(dict.fromkeys(name for row in added for name in row))
         return self.table.cells(names, ([row.get(name, "") for name in names] for row in added))
+
+    def write(self, path: str | Path, is_json: bool = False) -> int:
+        """Write the table in the format of the suffix (the results' own, JSON lines, TSV, CSV); return its rows."""
+        path, results = Path(path), [each for each in self.results if each is not None]
+        suffix = path.suffix.lower()
+        if results and suffix in results[0].files:
+            type(results[0]).write(path, results)
+            return len(results)
+        text = self.as_lines() if is_json or suffix in RECORDS else self.as_text(suffix == ".tsv")
+        path.write_text(text, encoding="utf-8", newline="")
+        return len(self.results)
 
     def as_text(self, has_tabs: bool = False) -> str:
         """Return the table as CSV; or separated by tabs without quotes, separators within cells as spaces."""

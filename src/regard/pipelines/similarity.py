@@ -1,7 +1,8 @@
 """Similarity of texts: the cosine of their embeddings, of pairs and of the nearest among many."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from regard.config.schema import Doc
 from regard.errors import DataError
 from regard.pipelines.base import Options, Pipeline, Plain, Result
 from regard.pipelines.embedding import VectorOptions
+from regard.pipelines.encoder_results import WordSimilarity
 from regard.pipelines.inputs import check_text
+from regard.pipelines.word_vectors import load_word_vectors
 from regard.progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -108,6 +111,44 @@ class TextSimilarity(Pipeline[TextPair, SimilarOptions, Similarity]):
         vectors = self.encoder.embed(texts, **chosen, is_normalized=True, progress=progress)
         values = (vectors[::2] * vectors[1::2]).sum(1).tolist()
         return [Similarity(row, value) for row, value in zip(rows, values, strict=True)]
+
+
+def load_word_average(path: str) -> "WordAverageEncoder":
+    """Return word vectors as an encoder of texts."""
+    from regard.pipelines.word_average import WordAverageEncoder
+
+    return WordAverageEncoder(load_word_vectors(path))
+
+
+@dataclass(frozen=True)
+class WordComparison:
+    """The similarity of two words in their texts, and of their static vectors from elsewhere."""
+
+    words: WordSimilarity
+    beside: float | None = None
+    name: str = ""
+    """The file of the static vectors."""
+
+    def to_dict(self) -> Plain:
+        """Return all similarities."""
+        return asdict(self.words) | ({} if self.beside is None else {"word_vectors": self.beside})
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return a row for each kind of vectors."""
+        names = {"word_vectors": f"word vectors ({self.name})"}
+        return [(names.get(key, key.replace("_", " ")), f"{value:.4f}") for key, value in self.to_dict().items()]
+
+
+def compare_words(
+    encoder: "Embeds", texts: Sequence[str], options: SimilarOptions, progress: Progress = SILENT
+) -> WordComparison:
+    """Return the similarity of the word of the options in two texts, or of one word in each."""
+    one, other = (texts[0], options.word[0]), (texts[1], options.word[-1])
+    words = encoder.similar_words(one, other, options.layer)
+    if options.beside is None:
+        return WordComparison(words)
+    vectors = load_word_vectors(options.beside, progress=progress)
+    return WordComparison(words, vectors.similarity(one[1], other[1]), Path(options.beside).name)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from regard import registry
 from regard.config.settings import Settings
 from regard.errors import ConfigError
+from regard.metrics.comparison import Part
 from regard.progress import SILENT, Progress
 from regard.tasks.declarations import (
     Check,
@@ -22,7 +23,7 @@ from regard.tasks.declarations import (
     ScoreTable,
     Wording,
 )
-from regard.tasks.evaluation import Evaluation, Values
+from regard.tasks.evaluation import Evaluation, Values, score_table
 from regard.tasks.findings import shown
 from regard.tasks.planning.inputs import DROPOUT, RATE, UPDATE, Default, Doubt, PlanInput
 
@@ -79,6 +80,10 @@ class Task(ABC, Generic[S, D, P]):
     has_trials: ClassVar[bool] = True
     """The training loop supports trials on micro-batches (doctor, races)."""
 
+    def operation(self, name: str) -> Operation | None:
+        """Return its operation of a name; None: it has none."""
+        return next((each for each in self.operations if each.name == name), None)
+
     @property
     def selection_metrics(self) -> list[str]:
         """The metrics that `train.select_by` may name beside the loss."""
@@ -103,6 +108,28 @@ class Task(ABC, Generic[S, D, P]):
         """The commands for such a model, in words."""
         names = [operation.name for operation in self.operations]
         return f"{', '.join(names)} or regard evaluate"
+
+    def summary(self) -> dict[str, str | list[str]]:
+        """Return what it trains, on what data, and what its models can do."""
+        return {
+            "trains": self.wording.noun,
+            "data": self.wording.data_flags,
+            "verbs": [each.name for each in self.operations],
+            "metrics": [each.label for each in self.metrics],
+            "models": list(self.files.kinds),
+            "init_from": sorted(self.init_from.rates) if self.init_from else [],
+        }
+
+    def score_parts(self, sets: Mapping[str, Values]) -> list[Part]:
+        """Return a table with a row a set, how the scores were computed, and the further tables of each set."""
+        scores = score_table(self.counted, self.metrics, sets)
+        parts: list[Part] = [(scores.header, scores.rows, range(1, len(scores.header))), *self.score_lines(sets)]
+        if any(values.get("intervals") for values in sets.values()):
+            parts.append("In brackets: 95 % intervals by bootstrap over the set.")
+        for name, values in sets.items():
+            for table in self.score_tables(name, values):
+                parts += [f"\n{table.title}:", (table.header, table.rows, range(1, len(table.header)))]
+        return parts
 
     @abstractmethod
     def settings(self, model: "type[ModelSettings]") -> type[S]:

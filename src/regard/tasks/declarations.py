@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from regard.config.schema import FieldSpec, fields_of
 from regard.config.settings import Settings
 from regard.progress import SILENT, Progress
 
@@ -124,6 +125,17 @@ class Operation:
         if self.wraps is not None:
             return self.wraps(model)
         return model if self.method == "__call__" else getattr(model, self.method)
+
+    @property
+    def fields(self) -> dict[str, FieldSpec]:
+        """The fields of a row by name."""
+        return {each.name: each for each in fields_of(self.row)}
+
+    @property
+    def option_names(self) -> list[str]:
+        """The names of its options, whatever the family of the model."""
+        schemas = (self.options, *self.more_options)
+        return list(dict.fromkeys(name for schema in schemas for name in schema.model_fields))
 
     @property
     def usage(self) -> str:

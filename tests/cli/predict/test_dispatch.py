@@ -4,7 +4,7 @@ import pytest
 
 from commands import bad, good
 from every_task import TASKS
-from regard.cli.predict.dispatch import predict
+from regard.cli.predict.operations import predict
 from regard.cli.verb import verb_of
 from regard.errors import ConfigError
 from regard.tasks.contract import find_task

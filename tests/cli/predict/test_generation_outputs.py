@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 
 from commands import refused
+from regard.cli.options import Given
 from regard.cli.predict import score
-from regard.cli.predict.answers import on_one_line
-from regard.cli.tables import print_results
+from regard.cli.predict.answers import print_results
 from regard.data.sources.pair import Pair
 from regard.errors import ConfigError, DataError
+from regard.escaping import on_one_line
 from regard.pipelines.settings import ScoredInputs
 from regard.tasks.contract import find_task
 from regard.tasks.language_model.options import PromptRow
 from regard.tasks.language_model.results import Completion
+from regard.tasks.scored import scored_rows
 from regard.tasks.translate.options import SourceRow
 from regard.tasks.translate.results import PairScore, Translation, TranslationCandidate
 
@@ -64,11 +66,11 @@ def test_a_stream_on_one_line_is_the_text_on_one_line(text, size):
 
 def test_perplexity_over_all_pairs_is_that_of_all_their_tokens(capsys):
     scores = [PairScore(Pair("x", "ab"), ("a", "b"), (-1.0, -2.0)), PairScore(Pair("y", "c"), ("c",), (-3.0,))]
-    score._print(find_task("translate"), scores, None, json=False)
+    score._print(Given(), find_task("translate"), scores, None)
     *rows, last = capsys.readouterr().out.splitlines()
     assert rows[1].split("\t") == ["-3.0000", "2", f"{np.exp(1.5):.2f}", "ab"]
     assert last == f"perplexity {np.exp(2):.4f}, log probability -6.0000, over 3 tokens"
-    score._print(find_task("translate"), scores, None, json=True)
+    score._print(Given(json=True), find_task("translate"), scores, None)
     printed = json.loads(capsys.readouterr().out)
     assert printed["perplexity"] == pytest.approx(np.exp(2)) and printed["sentences"][1]["log_probability"] == -3
 
@@ -76,13 +78,13 @@ def test_perplexity_over_all_pairs_is_that_of_all_their_tokens(capsys):
 def test_texts_of_a_file_are_its_lines_or_all_of_it(tmp_path):
     path, task = tmp_path / "a.txt", find_task("language-model")
     path.write_text("a\n\nb\n")
-    assert score._rows(task, "r", [str(path)], ScoredInputs()) == ["a", "", "b"]
-    assert score._rows(task, "r", [str(path)], ScoredInputs(as_one_text=True)) == ["a\n\nb\n"]
+    assert scored_rows(task, "r", [str(path)], ScoredInputs()) == ["a", "", "b"]
+    assert scored_rows(task, "r", [str(path)], ScoredInputs(as_one_text=True)) == ["a\n\nb\n"]
     path.write_text(" \n")
     with pytest.raises(DataError, match="there is no text to score; write one text per line."):
-        score._rows(task, "r", [str(path)], ScoredInputs(as_one_text=True))
+        scored_rows(task, "r", [str(path)], ScoredInputs(as_one_text=True))
     with pytest.raises(ConfigError, match="r: this is neither a translator nor a language model"):
-        score._rows(find_task("classify"), "r", [str(path)], ScoredInputs())
+        scored_rows(find_task("classify"), "r", [str(path)], ScoredInputs())
 
 
 def test_views_that_exclude_each_other_are_refused_before_loading():

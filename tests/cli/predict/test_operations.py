@@ -15,7 +15,7 @@ from regard.cli.predict import operations
 from regard.cli.predict.answers import Call
 from regard.cli.verb import ListedVerbs
 from regard.config.schema import Doc
-from regard.errors import ConfigError
+from regard.errors import ConfigError, DataError
 from regard.pipelines.base import Options, Pipeline, Result
 from regard.tasks.declarations import Operation
 
@@ -112,6 +112,19 @@ def test_lines_are_rows_in_order_and_blank_lines_stay(join, lines, monkeypatch):
     ]
 
 
+def test_chunks_of_rows_are_lines_or_arguments_in_turn(lines, monkeypatch):
+    monkeypatch.setattr(inputs, "CHUNK", 2)
+    call = Call(JOIN, Joiner(), Given(other=None))
+    file = lines("a\tb\n\nc\td\n")
+    first, second = call.chunks(None, file)
+    assert first == [{"one": "a", "other": "b"}, None] and second == [{"one": "c", "other": "d"}]
+    assert list(call.chunks(["a", "b", " ", ""], None)) == [first]
+    with pytest.raises(DataError, match="line 3: put one and other on a line, separated by tabs."):
+        list(call.chunks(None, lines("a\tb\n\nc\n")))
+    with pytest.raises(DataError, match="3 texts were given, but a row of this model has one and other; give all of"):
+        list(call.chunks(["a", "b", "c"], None))
+
+
 def test_a_mistake_in_a_later_chunk_has_its_line(join, lines, monkeypatch):
     monkeypatch.setattr(inputs, "CHUNK", 2)
     with pytest.raises(ConfigError, match="line 4 is empty"):
@@ -155,9 +168,9 @@ def test_rows_of_any_source_can_be_written_to_a_table(join, lines, tmp_path):
 
 def test_truncated_rows_are_counted_once(lines, monkeypatch):
     monkeypatch.setattr(inputs, "CHUNK", 1)
-    given = Given(file=lines("longest\tb\na\tb\nlongest\tb\n"), other=None, one_column=None, other_column=None)
-    reporter = Telling()
-    Call(JOIN, Joiner(), {}, {}, given, False, reporter).answer(None, None)
+    given = Given(file=lines("longest\tb\na\tb\nlongest\tb\n"), json=None)
+    given.progress = reporter = Telling()
+    Call(JOIN, Joiner(), given).answer(None, None)
     assert reporter.warned == ["2 of the texts are longer than the model's maximum length and were truncated."]
 
 

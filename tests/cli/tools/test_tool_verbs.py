@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from commands import bad, good
-from regard.cli.tools import average, bleu, card, config, data, export, lists, tokenizer, verify_resume
+from regard.cli.tools import bleu, config, data, export, lists, runs, tokenizer
 from regard.errors import ConfigError, DataError
 from regard.models.presets import presets as all_presets
 from regard.registry import TASKS
@@ -74,10 +74,10 @@ def test_a_difference_on_a_cpu_is_exit_code_1(device, difference, code, monkeypa
     flags = {"recipe": "translate-miniature", "quiet": True}
     if code:
         with pytest.raises(typer.Exit) as stop:
-            verify_resume.verify_resume(**flags)
+            runs.verify_resume(**flags)
         assert stop.value.exit_code == code
     else:
-        verify_resume.verify_resume(**flags)
+        runs.verify_resume(**flags)
     verdict = "bit-identical" if difference == 0 else "not bit-identical"
     assert printed(capsys).endswith(f"4 steps, interrupted after 2, on {device}: {verdict}.\n")
 
@@ -86,8 +86,8 @@ def test_an_average_names_its_checkpoints_and_a_command_to_use_it(monkeypatch, c
     given = []
     result = SimpleNamespace(path=Path("r/averaged"), checkpoints=(Path("r/2"), Path("r/1")))
     monkeypatch.setattr("regard.runs.average.average", lambda *args: given.append(args) or result)
-    monkeypatch.setattr("regard.tasks.load.read_task", lambda path: "translate")
-    average.average(["r"], count=2, of="best")
+    monkeypatch.setattr("regard.runs.scores.model.read_task", lambda path: "translate")
+    runs.average(["r"], count=2, of="best")
     assert given == [(["r"], None, 2, "best")]
     assert printed(capsys).splitlines() == [
         "r/averaged: the mean of 2 checkpoints (2, 1).",
@@ -97,7 +97,7 @@ def test_an_average_names_its_checkpoints_and_a_command_to_use_it(monkeypatch, c
 
 def test_a_card_and_its_curves_are_named(monkeypatch, capsys):
     monkeypatch.setattr("regard.runs.run.Run.card", lambda self: self.path / "README.md")
-    card.card(Path("r"))
+    runs.card(Path("r"))
     assert printed(capsys) == "written: r/README.md, r/curves.png\n"
 
 
@@ -112,7 +112,8 @@ def test_an_unknown_format_is_refused_before_a_model_is_read():
 @pytest.mark.parametrize(("run", "folder"), [("runs/a", "runs/a-hf"), ("runs/a/", "runs/a-hf")])
 def test_a_run_is_converted_next_to_itself(run, folder, monkeypatch):
     given = []
-    monkeypatch.setattr(export, "write", lambda *args: given.append(args))
+    written = SimpleNamespace(to_dict=dict, summary="")
+    monkeypatch.setattr("regard.runs.export.convert.write_export", lambda *args: given.append(args) or written)
     export.convert(run)
     export.convert(run, out=Path("b"))
     assert [args[1] for args in given] == [Path(folder), Path("b")]

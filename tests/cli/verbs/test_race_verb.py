@@ -10,7 +10,8 @@ from rich.console import Console
 from commands import bad, call, good
 from racing import SETTINGS, Stopper
 from regard import miniature
-from regard.cli.verbs.race import print_race
+from regard.cli.options import Given
+from regard.cli.verbs.studies import print_race
 from regard.config.overrides import nested
 from regard.config.settings import flatten
 from regard.reporting.live import LiveTable
@@ -114,5 +115,5 @@ def test_without_a_terminal_changes_of_state_are_lines():
 
 def test_a_race_without_results_prints_nothing(tmp_path, capsys):
     race = SimpleNamespace(is_finished=False, report=tmp_path / "report.html", path=tmp_path)
-    print_race(race, False)
+    print_race(race, Given(json=None))
     assert capsys.readouterr().out == ""

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from commands import bad, call, good
 from labeled import write_reviews
-from regard.cli.verbs.transfer import print_transfer
+from regard.cli.options import Given
+from regard.cli.verbs.studies import print_transfer
 from regard.reporting.live import LiveTable
 from regard.studies.transfer import transfer as course
 from regard.studies.transfer.folder import Transfer
@@ -98,5 +99,5 @@ def test_the_live_table_shows_methods_and_sizes(words, tmp_path, capsys):
     console.print(table.render())
     shown = console.file.getvalue()
     assert "scratch" in shown and "20" in shown and "1 of 1 runs" in shown
-    print_transfer(Transfer(tmp_path / "it"), False)
+    print_transfer(Transfer(tmp_path / "it"), Given())
     assert capsys.readouterr().out.startswith("method\t20\t")

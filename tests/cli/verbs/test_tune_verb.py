@@ -2,11 +2,11 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from regard.cli.verbs.tune import tune
+from regard.cli.verbs.studies import tune
+from regard.studies.tune.folder import Tuning
 
 RESULTS = {
     "metric": "accuracy",
@@ -18,13 +18,19 @@ RESULTS = {
 }
 
 
+class Done(Tuning):
+    """A tuning whose results are at hand."""
+
+    results = RESULTS
+
+
 @pytest.fixture
 def calls(monkeypatch):
     made = []
 
     def run_tuning(recipe, overrides, **options):
         made.append((recipe, overrides, options))
-        return SimpleNamespace(path=Path("t"), recipe=Path("t/recipe.toml"), results=RESULTS)
+        return Done(Path("t"))
 
     monkeypatch.setattr("regard.studies.tune.tune.tune", run_tuning)
     return made

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from commands import call
-from regard.cli.metrics import print_scores
+from regard.cli.options import Given
 from regard.cli.verbs import quickstart, train, vectors
 from regard.errors import ConfigError, DataError, RegardError
 from regard.tasks.contract import find_task
@@ -28,7 +28,7 @@ def calls(monkeypatch):
 def test_flags_and_settings_reach_a_new_run(calls):
     train.train("translate", ["seed=3"], source="a", target="b", deterministic=True, overwrite=True, quiet=True)
     (((recipe, overrides), options),) = calls
-    assert recipe == "translate" and options["overwrite"] is True and options["out"] is None
+    assert recipe == "translate" and options["overwrite"] is True and "out" not in options
     assert overrides == {
         "machine.deterministic": True,
         "data.train.source": "a",
@@ -64,7 +64,7 @@ def test_arguments_that_contradict_each_other_start_nothing(calls, flags, senten
 def test_quickstart_trains_an_existing_run_only_if_asked_to(scores, calls, monkeypatch, capsys):
     record = SimpleNamespace(task="translate", scores=scores, parameters=1234, steps=50)
     monkeypatch.setattr("regard.runs.run.Run", lambda path: SimpleNamespace(exists=True, record=record))
-    monkeypatch.setattr("regard.cli.metrics.print_scores", lambda *_: None)
+    monkeypatch.setattr(type(find_task("translate")), "score_parts", lambda *_: [])
     translated = lambda texts: [SimpleNamespace(source=text, text="x") for text in texts]
     monkeypatch.setattr("regard.tasks.load.load", lambda *_: translated)
     quickstart.quickstart(out=Path("q"), quiet=True)
@@ -121,7 +121,7 @@ def test_scores_of_vectors_have_a_row_per_set_and_per_section(capsys):
         "sections": [section, empty],
     }
     rated = same | {"scores": [score], "pairs": 3, "covered": 2, "spearman": 1.0, "pearson": None}
-    print_scores(find_task("vectors"), {"q.txt": analogies, "p.txt": rated})
+    Given().show(None, *find_task("vectors").score_parts({"q.txt": analogies, "p.txt": rated}))
     assert capsys.readouterr().out == (
         "set\tcovered\taccuracy\tSpearman\tquestions\tpairs\nq.txt\t2\t0.5000\t-\t4\t-\np.txt\t2\t-\t1.000\t-\t3\n\n"
         "q.txt by section:\nsection\tquestions\tcovered\taccuracy\nfamily\t4\t2\t50.0 %\n"

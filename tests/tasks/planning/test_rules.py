@@ -12,7 +12,7 @@ from regard.training.settings import MachineSettings, TrainSettings
 
 def plan(characters=3_600_000, device="cuda", parameters=11_000_000, given=(), train=None, init_from=None, **model):
     shape = {"family": "transformer", "width": 256, "norm_order": "pre", "encoder_layers": 5, "dropout": 0.1}
-    text = SimpleNamespace(kind="bpe", size=8000)
+    text = SimpleNamespace(kind="bpe", size=8000, pretokenizer="metaspace")
     settings = SimpleNamespace(
         model=SimpleNamespace(**shape | model),
         text=text,

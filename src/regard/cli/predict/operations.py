@@ -1,24 +1,21 @@
 """Verbs made of operations of tasks, built-in or installed: rows in, a result per row out."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from regard.cli.inputs import ENDINGS, has_suffix
-from regard.cli.loading import load_model, load_text_encoder, loading_flags
-from regard.cli.options import NOTHING, Flag, Given, Json, Quiet, Run, TableOut, column, flag_name, flags_of, options
-from regard.cli.predict.answers import Call
+from regard.cli.options import JSON, OUT, QUIET, Flag, Given, Inputs, Run, Verb, flag_name, flags_of, options
+from regard.cli.predict.answers import Call, check_out
 from regard.cli.predict.jobs import check_job, run_job
-from regard.cli.tables import check_out
-from regard.config.schema import FieldSpec, fields_of
+from regard.cli.run_options import load_model, load_text_encoder, loading_flags
+from regard.config.schema import FieldSpec
 from regard.errors import ConfigError
 from regard.pipelines.settings import JobSettings
 from regard.tasks.contract import AnyTask
 from regard.tasks.declarations import Operation
 
-Verb = Callable[..., None]
 TABLES, JOBS = "Input tables", "Batch jobs"
 INPUTS = "Inputs (default: standard input, one per line)."
 
@@ -26,29 +23,26 @@ INPUTS = "Inputs (default: standard input, one per line)."
 def operation_verb(task: AnyTask, operation: Operation, summary: str = "") -> Verb:
     """Return the verb of an operation; `summary` is the first paragraph of its help."""
 
-    @options(*operation_flags(operation), *flags_of(JobSettings, panel=JOBS), *loading_flags(task.loads))
+    flags = [*operation_flags(operation), *flags_of(JobSettings, panel=JOBS), *loading_flags(task.loads)]
+
+    @options(OUT, QUIET, JSON, *flags)
     def verb(
+        given: Given,
         run: Run,
         inputs: Annotated[list[str] | None, typer.Argument(metavar=_metavar(operation), help=INPUTS)] = None,
-        out: TableOut = None,
-        quiet: Quiet = False,
-        json: Json = False,
-        given: Given = NOTHING,
     ) -> None:
-        from regard.cli.console import progress
         from regard.runs.store.folder import read_record
 
+        out: Path | None = given["out"]
         job = check_job(operation, inputs, given, out)
         check_inputs(operation, inputs, given, None if job else out)
         if is_checked_alone(operation):
             given.settings(operation.options)
-        reporter = progress(quiet)
         model = load_text_encoder(run, given) if operation.takes_encoders else load_model(run, given, task.name)
-        if not quiet and given.get("quantize") not in (None, "none"):
-            reporter.info(task.quantization_cost(model, read_record(run), reporter))
-        chosen = given.values_of(option_names(operation))
-        call = Call(operation, operation.pipeline(model), chosen, columns_of(operation, given), given, json, reporter)
-        if job is not None:
+        if not given["quiet"] and given.get("quantize") not in (None, "none"):
+            given.progress.info(task.quantization_cost(model, read_record(run), given.progress))
+        call = Call(operation, operation.pipeline(model), given)
+        if job is not None and out is not None:
             run_job(call, run, job, out)
         else:
             call.answer(inputs, out)
@@ -57,10 +51,12 @@ def operation_verb(task: AnyTask, operation: Operation, summary: str = "") -> Ve
     return verb
 
 
-def option_names(operation: Operation) -> list[str]:
-    """Return the names of the options of an operation, whatever the family of the model."""
-    schemas = (operation.options, *operation.more_options)
-    return list(dict.fromkeys(name for schema in schemas for name in schema.model_fields))
+def predict(run: Run, inputs: Inputs = None) -> None:
+    """Use any model by its task; `regard predict RUN --help` shows its options.
+
+    RUN comes first; everything after it goes to the verb of the model's task, whose options and output it has.
+    """
+    raise ConfigError(f"{run}: name the model right after predict, then its inputs and options.")
 
 
 def is_checked_alone(operation: Operation) -> bool:
@@ -70,7 +66,7 @@ def is_checked_alone(operation: Operation) -> bool:
 
 def operation_flags(operation: Operation) -> list[Flag]:
     """Return the options of an operation, those that name a file, its columns, and what all rows share."""
-    specs = {each.name: each for each in fields_of(operation.row)}
+    specs = operation.fields
     formats = "".join(f"{each}, " for each in operation.formats)
     file = f"Input file: lines of text, {formats}or a .csv, .tsv, .jsonl or .json table (.gz too)."
     shared = [
@@ -93,7 +89,7 @@ def operation_flags(operation: Operation) -> list[Flag]:
         for flag in flags_of(schema, shows_defaults=is_checked_alone(operation))
     }
     listed = [Flag(each.name, int, each.doc, bounds=(("ge", 1),)) for each in operation.views]
-    ordered = [chosen[name] for name in option_names(operation)]
+    ordered = [chosen[name] for name in operation.option_names]
     return [Flag("file", Path, file, letter="-f"), *shared, *ordered, *listed, *columns]
 
 
@@ -106,25 +102,13 @@ def check_inputs(operation: Operation, inputs: list[str] | None, given: Given, o
     if columns and not is_file and not given.get("files"):
         verb = "is" if len(columns) == 1 else "are"
         raise ConfigError(f"{' and '.join(columns)} {verb} for tables; give one with --file.")
-    for name in operation.shared:
-        if given[name] is not None and is_file:
+    for name in given.values_of(operation.shared):
+        if is_file:
             raise ConfigError(f"{flag_name(name)}: {file} has its own {name} in every row; leave one of them out.")
     for view in operation.views:
         if given[view.name] is not None and (len(inputs or []) != 1 or out is not None):
             raise ConfigError(f"{flag_name(view.name)} is for one text; give it after RUN, without --out.")
     check_out(out, operation.result.files)
-
-
-def columns_of(operation: Operation, given: Given) -> dict[str, str | int]:
-    """Return the columns that were given by the field of a row; further values of a repeated flag are the next."""
-    columns: dict[str, str | int] = {}
-    for position, name in enumerate(operation.inputs):
-        words = given[f"{name}_column"] or []
-        for following, word in enumerate([words] if isinstance(words, str) else words, position):
-            if following == len(operation.inputs) or operation.inputs[following] in columns:
-                raise ConfigError(f"{flag_name(f'{name}_column')} {word}: one column too many; leave this one out.")
-            columns[operation.inputs[following]] = column(word)
-    return columns
 
 
 def is_rows(operation: Operation, file: Path | None) -> bool:
@@ -134,9 +118,8 @@ def is_rows(operation: Operation, file: Path | None) -> bool:
 
 def _is_first_of_texts(operation: Operation, name: str) -> bool:
     """Return whether a field is the first of several texts."""
-    specs = {each.name: each for each in fields_of(operation.row)}
     is_first = name == operation.inputs[0] and len(operation.inputs) > 1
-    return is_first and not any(specs[each].is_list for each in operation.inputs[1:])
+    return is_first and not any(operation.fields[each].is_list for each in operation.inputs[1:])
 
 
 def _of(field: FieldSpec) -> str:
@@ -145,16 +128,14 @@ def _of(field: FieldSpec) -> str:
 
 
 def _metavar(operation: Operation) -> str:
-    required = [each.name for each in fields_of(operation.row) if each.is_required and each.name in operation.inputs]
+    required = [name for name in operation.inputs if operation.fields[name].is_required]
     return " ".join(required or operation.inputs[:1]).upper()
 
 
 def _details(operation: Operation) -> str:
     """Return the second paragraph of a verb's help."""
-    specs: dict[str, Any] = {each.name: each for each in fields_of(operation.row)}
-    optional = [
-        f" [TAB {name}]" for name in operation.inputs[1:] if not specs[name].is_required and not specs[name].is_list
-    ]
+    specs = [operation.fields[name] for name in operation.inputs[1:]]
+    optional = [f" [TAB {each.name}]" for each in specs if not each.is_required and not each.is_list]
     line = _metavar(operation).lower().replace(" ", " TAB ") + "".join(optional)
     columns = ", ".join(operation.result.columns)
     kept = "" if operation.result.is_numbered else "; blank lines are kept"

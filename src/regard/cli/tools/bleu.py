@@ -5,18 +5,16 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.console import show
-from regard.cli.options import NOTHING, Given, Json, flags_of, options
+from regard.cli.options import JSON, Given, options
 from regard.metrics.settings import BleuSettings
 
 
-@options(*flags_of(BleuSettings, shows_defaults=True))
+@options(JSON, BleuSettings)
 def bleu(
+    given: Given,
     files: Annotated[
         list[str], typer.Argument(metavar="HYP REF...", help="Files of hypotheses and references, one per line.")
     ],
-    given: Given = NOTHING,
-    json: Json = False,
 ) -> None:
     """Score hypotheses against references: sacrebleu's corpus BLEU, BLEU-1 to BLEU-4."""
     from regard.data.sources.lines import read_lines
@@ -31,4 +29,4 @@ def bleu(
     for name, side in zip(files[1:], sides[1:], strict=True):
         check_same_length(Path(files[0]), Path(name), sides[0], side)
     report = score_bleu(sides[0], list(zip(*sides[1:], strict=True)), chosen.tokenize, chosen.lowercase)
-    show(json, report.plain(with_matches=chosen.explain), *report.shown(chosen.explain))
+    given.show(report.plain(with_matches=chosen.explain), *report.shown(chosen.explain))

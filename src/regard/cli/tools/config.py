@@ -1,12 +1,10 @@
 """`regard config`: the resolved settings of a recipe, and the meaning of each."""
 
-from json import dumps
 from typing import Annotated
 
 import typer
 
-from regard.cli.console import show as show_values
-from regard.cli.options import NOTHING, Given, Json, Recipe, SettingWords, options
+from regard.cli.options import JSON, Given, Recipe, SettingWords, options
 from regard.cli.run_options import RUN, TIME, run_overrides, time_limit
 from regard.cli.verb import Verbs
 
@@ -14,8 +12,8 @@ app = Verbs(help="Show resolved settings, or explain one.", no_args_is_help=True
 
 
 @app.command("show")
-@options(*RUN, *TIME)
-def show(recipe: Recipe, settings: SettingWords = None, given: Given = NOTHING, json: Json = False) -> None:
+@options(JSON, *RUN, *TIME)
+def show(given: Given, recipe: Recipe, settings: SettingWords = None) -> None:
     """Show every setting of a recipe with its value, the source of the value and its meaning.
 
     With data, these are the values that `regard train` would plan for it. Example: regard config show classify --data
@@ -23,31 +21,25 @@ def show(recipe: Recipe, settings: SettingWords = None, given: Given = NOTHING, 
     """
     from regard.runs.planning.explain import explain_recipe
 
-    rows = explain_recipe(recipe, overrides=time_limit(given) | run_overrides(settings or [], given))
-    table = [(each.name, dumps(each.value, ensure_ascii=False), each.source, each.doc) for each in rows]
-    plain = {each.name: {"value": each.value, "source": each.source, "meaning": each.doc} for each in rows}
-    show_values(json, plain, (("setting", "value", "source", "meaning"), table))
+    rows = explain_recipe(recipe, overrides=time_limit(given) | run_overrides(settings, given))
+    table = [(each.name, each.shown, each.source, each.doc) for each in rows]
+    given.show({each.name: each.to_dict() for each in rows}, (("setting", "value", "source", "meaning"), table))
 
 
 @app.command("explain")
+@options(JSON)
 def explain(
+    given: Given,
     key: Annotated[str, typer.Argument(metavar="KEY", help="Dotted name of a setting, such as train.learning_rate.")],
     recipe: Annotated[
         str | None, typer.Argument(metavar="[RECIPE]", help="Recipe whose value is shown (default: a task's own).")
     ] = None,
     settings: SettingWords = None,
-    json: Json = False,
 ) -> None:
     """Explain a setting: its meaning, type, bounds and default, and the value and source in a recipe."""
     from regard.runs.planning.explain import explain_key
 
     setting, tasks = explain_key(key, recipe, settings or [])
-    values = setting.facts | {"tasks": tasks}
-    rows = {name: dumps(value, ensure_ascii=False, default=str) for name, value in values.items()}
-    rows |= {"type": str(values["type"]), "source": setting.source, "tasks": ", ".join(tasks)}
-    if setting.field is not None and setting.field.is_required:
-        rows["default"] = "none, it is required"
-    title = f"{key}: {setting.doc}" if setting.doc else key
-    show_values(
-        json, {"setting": key, "meaning": setting.doc} | values, title, (("what", "value"), list(rows.items()))
-    )
+    plain = {"setting": key, "meaning": setting.doc} | setting.facts | {"tasks": tasks}
+    rows = [*setting.words.items(), ("tasks", ", ".join(tasks))]
+    given.show(plain, f"{key}: {setting.doc}" if setting.doc else key, (("what", "value"), rows))

@@ -1,7 +1,7 @@
 """`regard data`: the embedded data sets."""
 
 from regard.cli.console import print_line
-from regard.cli.options import NOTHING, Given, Json, flags_of, options
+from regard.cli.options import JSON, Given, options
 from regard.cli.verb import Verbs
 from regard.data.settings.miniature import MiniatureSettings
 
@@ -14,24 +14,18 @@ def _data() -> None:
 
 
 @app.command("miniature")
-@options(*flags_of(MiniatureSettings, shows_defaults=True))
-def miniature(given: Given = NOTHING, json: Json = False) -> None:
+@options(JSON, MiniatureSettings)
+def miniature(given: Given) -> None:
     """Print data of the embedded miniature world: sentence pairs (German TAB English), stories, or labeled examples.
 
     Examples: regard data miniature --set reviews --count 1000 > reviews.csv · regard data miniature --set entities
     """
-    from json import dumps
-
     from regard.errors import ConfigError
-    from regard.miniature import pairs
     from regard.miniature.export import exported
 
     chosen = given.settings(MiniatureSettings)
     if chosen.stories and chosen.set is not None:
         raise ConfigError(f"--stories and --set {chosen.set} name two data sets; leave one of them out.")
-    if name := "stories" if chosen.stories else chosen.set:
-        for line in exported(name, chosen.split, chosen.count, chosen.seed, as_rows=json):
-            print_line(line)
-        return
-    for pair in pairs(chosen.split, chosen.count, chosen.seed):
-        print_line(dumps(pair._asdict(), ensure_ascii=False) if json else f"{pair.source}\t{pair.target}")
+    name = "stories" if chosen.stories else chosen.set or "pairs"
+    for line in exported(name, chosen.split, chosen.count, chosen.seed, as_rows=bool(given["json"])):
+        print_line(line)

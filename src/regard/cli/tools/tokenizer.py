@@ -5,9 +5,7 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.console import progress
-from regard.cli.console import show as show_values
-from regard.cli.options import NOTHING, Given, Json, Overwrite, Quiet, flags_of, options
+from regard.cli.options import JSON, OVERWRITE, QUIET, Given, options
 from regard.cli.verb import Verbs
 from regard.text.settings import TokenizerOutput, TokenizerSettings, TokenizerSide
 
@@ -15,29 +13,25 @@ app = Verbs(help="Train a tokenizer, or show how it splits a text.", no_args_is_
 
 
 @app.command("train")
-@options(*flags_of(TokenizerSettings, shows_defaults=True), *flags_of(TokenizerOutput, shows_defaults=True))
+@options(OVERWRITE, QUIET, JSON, TokenizerSettings, TokenizerOutput)
 def train(
+    given: Given,
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Text files (.gz too).")],
-    given: Given = NOTHING,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Train a tokenizer on text files."""
     from regard.tasks.text.tokenizer import train_on_files
 
     out = given.settings(TokenizerOutput).out
-    made = train_on_files(files, given.settings(TokenizerSettings), out, overwrite, progress(quiet))
-    show_values(json, vars(made), made.summary, f'Try it: regard tokenizer show {out} "some text"')
+    made = train_on_files(files, given.settings(TokenizerSettings), out, bool(given["overwrite"]), given.progress)
+    given.show(vars(made), made.summary, f'Try it: regard tokenizer show {out} "some text"')
 
 
 @app.command("show")
-@options(*flags_of(TokenizerSide, shows_defaults=True))
+@options(JSON, TokenizerSide)
 def show(
+    given: Given,
     tokenizer: Annotated[Path, typer.Argument(metavar="TOKENIZER", help="A tokenizer.json, or a run.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="Text to tokenize.")],
-    given: Given = NOTHING,
-    json: Json = False,
 ) -> None:
     """Show the tokens of a text, their ids and character offsets."""
     from regard.tasks.load import load_tokenizer
@@ -50,4 +44,4 @@ def show(
         for token, number, (start, end) in zip(encoding.tokens, encoding.ids, encoding.offsets, strict=True)
     ]
     table = (("token", "id", "offsets", "text"), rows, [1])
-    show_values(json, {"text": text, "decoded": decoded, **vars(encoding)}, table, f"decoded: {decoded}")
+    given.show({"text": text, "decoded": decoded, **vars(encoding)}, table, f"decoded: {decoded}")

@@ -1,11 +1,10 @@
 """`regard evaluate`: scores of a model on its own test sets or on other data."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from regard import registry
-from regard.cli.options import NOTHING, Flag, Given, Json, Quiet, Run, column, flags_of, options
+from regard.cli.options import JSON, QUIET, Flag, Given, Run, column, options
 from regard.cli.run_options import COLUMNS, MACHINE, RUN_FLAGS, label_columns
 from regard.cli.task_options import Schemas, honored, shown, task_flags
 from regard.errors import ConfigError
@@ -31,33 +30,24 @@ def _source_flags() -> list[Flag]:
     ]
 
 
-@options(*_source_flags(), *task_flags(OWN_SOURCES), *task_flags(SCHEMAS), *flags_of(ScoreSettings), *MACHINE)
-def evaluate(run: Run, given: Given = NOTHING, quiet: Quiet = False, json: Json = False) -> None:
+@options(QUIET, JSON, *_source_flags(), *task_flags(OWN_SOURCES), *task_flags(SCHEMAS), ScoreSettings, *MACHINE)
+def evaluate(given: Given, run: Run) -> None:
     """Score a model on its own test sets or on other data: BLEU, perplexity, F1."""
-    from regard.cli.console import print_json, print_line, progress
-    from regard.cli.metrics import print_comparison, print_scores
     from regard.runs.evaluate import evaluate
     from regard.runs.scores.model import task_of
-    from regard.training.device.machine import use_threads
 
-    use_threads(given["threads"])
     task = task_of(run)
-    chosen: dict[str, Any] = {"device": given["device"] or "auto", **given.values_of(ScoreSettings.model_fields)}
     source, own = source_of(task, run, given), honored(task, run, given, SCHEMAS)
-    evaluated = evaluate(run, source, **own, **chosen, progress=progress(quiet))
+    chosen = own | given.values_of(ScoreSettings.model_fields)
+    evaluated = evaluate(run, source, **chosen, device=given.device, progress=given.progress)
     values = {name: each.to_dict() for name, each in evaluated.items()}
-    if json:
-        print_json(values)
-        return
-    print_scores(task, values)
-    if files := [str(file) for each in evaluated.values() for file in each.files]:
-        print_line(f"score passports: {', '.join(files)}")
-    for each in evaluated.values():
-        if each.comparison is not None:
-            print_comparison(each.comparison)
+    files = [str(file) for each in evaluated.values() for file in each.files]
+    passports = [f"score passports: {', '.join(files)}"] if files else []
+    compared = [part for each in evaluated.values() if each.comparison for part in each.comparison.parts()]
+    given.show(values, *task.score_parts(values), *passports, *compared)
 
 
-def source_of(task: "AnyTask", run: str, given: Mapping[str, Any]) -> "Settings | None":
+def source_of(task: "AnyTask", run: str, given: Given) -> "Settings | None":
     """Return the data that flags name as a source of the task; None: the run's own test sets."""
     from regard.config.resolve import Layer, resolve
 
@@ -82,7 +72,7 @@ def source_of(task: "AnyTask", run: str, given: Mapping[str, Any]) -> "Settings 
     return resolve(task.eval_source, [layer]).settings
 
 
-def _source_values(given: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
+def _source_values(given: Given) -> dict[str, tuple[str, Any]]:
     """Return the fields of a source that flags set, each with its flag and value."""
     files, columns = given["target"] or [], [column(name) for name in given["target_column"] or []]
     values = {

@@ -1,9 +1,10 @@
 """`regard quickstart`: training, evaluation and translation on the embedded data."""
 
-from regard.cli.options import NOTHING, Given, Quiet, flags_of, options
-from regard.cli.run_options import MACHINE
+from regard.cli.options import QUIET, Given, options
+from regard.cli.run_options import MACHINE, machine_overrides
 from regard.runs.settings import QuickstartSettings
 
+AGAIN = "Train again: make quickstart FRESH=1 (the same as regard quickstart --fresh)."
 SENTENCES = (
     "Der kleine Hund schläft im Garten.",
     "Die Lehrerin, die den Schüler sieht, macht das Fenster auf.",
@@ -11,11 +12,11 @@ SENTENCES = (
 )
 
 
-@options(*flags_of(QuickstartSettings, shows_defaults=True), *MACHINE)
-def quickstart(given: Given = NOTHING, quiet: Quiet = False) -> None:
+@options(QUIET, QuickstartSettings, *MACHINE)
+def quickstart(given: Given) -> None:
     """Train a translator on the embedded miniature world and try it out."""
-    from regard.cli.console import print_line, progress
-    from regard.cli.metrics import print_run, print_scores
+    from regard.cli.console import print_line
+    from regard.cli.metrics import print_run
     from regard.runs.run import Run
     from regard.runs.train import train
     from regard.tasks.contract import find_task
@@ -26,19 +27,15 @@ def quickstart(given: Given = NOTHING, quiet: Quiet = False) -> None:
     if run.exists and not chosen.fresh:
         record = run.record
         if not record.scores:
-            print_line(f"{out}: this run is unfinished. Resume it: regard train --resume {out}")
-            print_line("Train again: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
+            print_line(f"{out}: this run is unfinished. Resume it: regard train --resume {out}\n{AGAIN}")
             return
-        print_line(f"{out}: already trained, {record.parameters:,} parameters, {record.steps:,} steps.")
-        print_line("Train again: make quickstart FRESH=1 (the same as regard quickstart --fresh).")
-        print_scores(find_task(record.task), record.scores)
+        line = f"{out}: already trained, {record.parameters:,} parameters, {record.steps:,} steps.\n{AGAIN}"
+        given.show(None, line, *find_task(record.task).score_parts(record.scores))
     else:
-        overrides = {f"machine.{name}": value for name, value in given.values_of(["device", "threads"]).items()}
-        done = train("translate-miniature", overrides, out=out, overwrite=chosen.fresh, progress=progress(quiet))
-        print_run(done, False)
+        machine, reporter = machine_overrides(given), given.progress
+        print_run(train("translate-miniature", machine, out=out, overwrite=chosen.fresh, progress=reporter), given)
     print_line()
-    translator = load(out, given["device"] or "auto")
-    for translation in translator(list(SENTENCES)):
+    for translation in load(out, given.device)(list(SENTENCES)):
         print_line(f"{translation.source}\n  → {translation.text}")
     print_line(f"""
 Next steps

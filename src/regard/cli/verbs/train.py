@@ -4,31 +4,27 @@ from typing import Annotated
 
 import typer
 
-from regard.cli.options import NOTHING, Given, Json, Overwrite, Quiet, SettingWords, flags_of, options
-from regard.cli.run_options import PROCESSES, RUN, TIME, run_overrides, time_limit
+from regard.cli.options import JSON, OVERWRITE, QUIET, Given, SettingWords, flag_name, options
+from regard.cli.run_options import PROCESSES, RUN, TIME, machine_overrides, run_overrides, time_limit
 from regard.errors import ConfigError
 from regard.runs.settings import StartSettings
 
 
-@options(*RUN, *TIME, *PROCESSES, *flags_of(StartSettings, shows_defaults=True))
+@options(OVERWRITE, QUIET, JSON, *RUN, *TIME, *PROCESSES, StartSettings)
 def train(
+    given: Given,
     recipe: Annotated[
         str | None,
         typer.Argument(metavar="[RECIPE]", help="Recipe name, TOML file, or task (see `regard recipes`, `tasks`)."),
     ] = None,
     settings: SettingWords = None,
-    given: Given = NOTHING,
-    overwrite: Overwrite = False,
-    quiet: Quiet = False,
-    json: Json = False,
 ) -> None:
     """Train a model; Ctrl-C saves a checkpoint, --resume continues the run.
 
     Examples: regard train translate-miniature train.steps=500 · regard train translate --source a.de --target a.en
     · regard train language-model --text books/ · regard train classify --data reviews.csv --init-from runs/bert
     """
-    from regard.cli.console import progress
-    from regard.cli.metrics import print_plan, print_run
+    from regard.cli.metrics import plan_parts, print_run
     from regard.processes import command_began, is_main_process
     from regard.runs.planning.recipes import find_recipe, resolve_run
     from regard.runs.processes import start_processes
@@ -41,39 +37,35 @@ def train(
     if recipe is not None and "=" in recipe:  # --resume takes no recipe, so the first word is a setting
         words.insert(0, recipe)
         recipe = None
-    processes = {f"machine.{name}": value for name, value in given.values_of(each.name for each in PROCESSES).items()}
-    overrides = time_limit(given) | run_overrides(words, given) | processes
-    reporter = progress(quiet)
+    recipe = _checked(recipe, given, start)
+    overrides = machine_overrides(given) | time_limit(given) | run_overrides(words, given)
+    reporter, began = given.progress, command_began()
     if start.resume is not None:
-        _check_resume(start, recipe, overwrite)
         start_processes(resumed_machine(start.resume, overrides))
-        run = resume_run(start.resume, overrides, force=start.force, progress=reporter, began=command_began())
+        run = resume_run(start.resume, overrides, force=start.force, progress=reporter, began=began)
     else:
-        recipe = _check_new(recipe, start.force)
+        resolved = resolve_run(find_recipe(recipe), overrides)
         if start.dry_run:
-            print_plan(dry_run(resolve_run(find_recipe(recipe), overrides), reporter), json)
+            plan = dry_run(resolved, reporter)
+            given.show(plan.to_dict(), *plan_parts(plan))
             return
-        start_processes(resolve_run(find_recipe(recipe), overrides).settings.machine)
-        run = train_run(
-            recipe, overrides, out=start.out, overwrite=overwrite, progress=reporter, began=command_began()
-        )
+        start_processes(resolved.settings.machine)
+        run = train_run(recipe, overrides, **given.values_of(("out", "overwrite")), progress=reporter, began=began)
     if is_main_process():
-        print_run(run, json)
+        print_run(run, given)
 
 
-def _check_resume(start: StartSettings, recipe: str | None, overwrite: bool) -> None:
-    """Raise for arguments of a new run."""
+def _checked(recipe: str | None, given: Given, start: StartSettings) -> str:
+    """Return the recipe ("" for a run that is resumed); raise for arguments of the other kind of run."""
+    if start.resume is None:
+        if start.force:
+            raise ConfigError("--force is for --resume; use --overwrite to replace an existing run.")
+        if recipe is None:
+            raise ConfigError("There is no recipe; give a recipe name, a TOML file or a task (see regard recipes).")
+        return recipe
     if recipe is not None:
         raise ConfigError(f'--resume {start.resume} uses the recipe of that run; leave out "{recipe}".')
-    for flag, value in (("--dry-run", start.dry_run), ("--out", start.out), ("--overwrite", overwrite)):
-        if value:
-            raise ConfigError(f"{flag} has no meaning with --resume {start.resume}; leave it out.")
-
-
-def _check_new(recipe: str | None, force: bool) -> str:
-    """Return the recipe of a new run; raise without one."""
-    if force:
-        raise ConfigError("--force is for --resume; use --overwrite to replace an existing run.")
-    if recipe is None:
-        raise ConfigError("There is no recipe; give a recipe name, a TOML file or a task (see regard recipes).")
-    return recipe
+    for name in ("dry_run", "out", "overwrite"):
+        if given[name]:
+            raise ConfigError(f"{flag_name(name)} has no meaning with --resume {start.resume}; leave it out.")
+    return ""

@@ -9,8 +9,9 @@ class MiniatureSettings(Settings):
     """A data set of the miniature world, its split and its size."""
 
     set: str | None = None
-    """Data set: plots, reviews, opinions, paraphrases, likeness, probes (CSV), entities (CoNLL), questions (SQuAD
-    JSON), senses (JSON lines), or raw text: stories, news, retellings, mixed (default: sentence pairs)."""
+    """Data set: pairs (German TAB English), plots, reviews, opinions, paraphrases, likeness, probes (CSV), entities
+    (CoNLL), questions (SQuAD JSON), senses (JSON lines), or raw text: stories, news, retellings, mixed (default:
+    pairs)."""
     split: str = "train"
     """Split: train, valid, test; for pairs also unseen-pairs, unseen-cases, unseen-depth; for entities also
     unseen-names."""

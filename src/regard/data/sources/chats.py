@@ -31,6 +31,12 @@ class Chat(NamedTuple):
         return next((each.content for each in self.messages if each.role != ANSWERING), "")
 
 
+def messages_column(table: Table, given: str | int | None = None) -> str | None:
+    """Return the column with lists of messages: the one given, else `messages` or `prompt`; None: there is none."""
+    known = [each for each in (MESSAGES, PROMPT) if each in table.names] if given is None else [table.column(given)]
+    return next((name for name in known if any(isinstance(row.get(name), list) for _, row in table.rows)), None)
+
+
 def is_chat_table(path: str, lines: Sequence[str] = ()) -> bool:
     """Return whether a path is that of a table of conversations; `lines` are the records of one to be written."""
     if lines:

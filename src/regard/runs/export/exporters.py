@@ -23,6 +23,15 @@ class Exported:
     use: str
     """Code that loads it there."""
 
+    def to_dict(self) -> dict[str, object]:
+        """Return where it is and what it is."""
+        return {"path": self.path, "form": self.form, "architecture": self.architecture}
+
+    @property
+    def summary(self) -> str:
+        """The folder and its use in two lines."""
+        return f"{self.path}: {self.architecture} with its tokenizer.\nUse it: {self.use}"
+
 
 class Exporter(Protocol):
     """Writes models in one format; an object of the entry-point group `regard.exporters` keeps this protocol."""

@@ -18,6 +18,10 @@ class ExportedVectors:
     words: int
     width: int
 
+    def to_dict(self) -> dict[str, object]:
+        """Return everything as plain values."""
+        return vars(self)
+
     @property
     def summary(self) -> str:
         """These in one line."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from json import dumps
 
 from regard import registry
 from regard.config.overrides import nested, parse_overrides
@@ -41,6 +42,23 @@ class ExplainedSetting:
             "value": self.value,
             "source": self.source,
         }
+
+    @property
+    def shown(self) -> str:
+        """Its value as it is written."""
+        return dumps(self.value, ensure_ascii=False)
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Its facts as they are written."""
+        words = {name: dumps(value, ensure_ascii=False, default=str) for name, value in self.facts.items()}
+        is_required = self.field is not None and self.field.is_required
+        default = {"default": "none, it is required"} if is_required else {}
+        return words | {"type": self.field.type_words if self.field else "", "source": self.source} | default
+
+    def to_dict(self) -> dict[str, object]:
+        """Return its value, source and meaning."""
+        return {"value": self.value, "source": self.source, "meaning": self.doc}
 
 
 def explain_recipe(

@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.feeds.chats import rendered_prompt
+from regard.data.sources.chats import messages_column
+from regard.data.sources.tables import read_rows
 from regard.decoding.session import GenerationJob
 from regard.decoding.settings import TextDecoding
 from regard.decoding.steppers.decoder_only import window_start
@@ -17,6 +20,7 @@ from regard.inspection.record import record_text
 from regard.nn.probes.trace import Trace
 from regard.pipelines.generation import GeneratingPipeline, decoding_options, decoding_part
 from regard.pipelines.inputs import SingleText, as_row, check_text, split_rows
+from regard.pipelines.text_tables import TextTable
 from regard.progress import SILENT, Progress
 from regard.tasks.language_model.options import PromptRow, TextOptions
 from regard.tasks.language_model.quantization import WeightsCost, use_quantized
@@ -92,6 +96,26 @@ class Generator(GeneratingPipeline[PromptRow, TextOptions, Completion]):
         """Return the answer to a conversation: messages with role and content, the last one not the assistant's."""
         answer: Completion = self(self.chat_prompt(messages), options=options, **overrides)  # type: ignore[call-overload]
         return answer
+
+    def read_table(
+        self, path: str, columns: Mapping[str, str | int], progress: Progress
+    ) -> tuple[TextTable, list[PromptRow | None]]:
+        """Return a table and its prompts; lists of messages are conversations, None an empty row."""
+        if Path(path.removesuffix(".gz")).suffix.lower() not in (".csv", ".tsv"):
+            table = read_rows(path, None, "train", bool)
+            if (column := messages_column(table, columns.get("prompt"))) is not None:
+                progress.info(f'{path}: the messages are in column "{column}".')
+                return self._conversations(TextTable.of(table), column)
+        return super().read_table(path, columns, progress)
+
+    def _conversations(self, table: TextTable, column: str) -> tuple[TextTable, list[PromptRow | None]]:
+        rows: list[PromptRow | None] = []
+        for row, where in zip(table.rows, table.where, strict=True):
+            value = row.get(column)
+            if isinstance(value, str):
+                value = [Message("user", value)] if value.strip() else None
+            rows.append(None if value is None else PromptRow(self.chat_prompt(value, where)))
+        return table, rows
 
     def job(self, options: TextOptions) -> GenerationJob:
         """Return the model, settings, context window and tokenizer."""
@@ -187,7 +211,10 @@ class Generator(GeneratingPipeline[PromptRow, TextOptions, Completion]):
 
     def inspect(self, *inputs: object, probes: Sequence[str] = ("*.weights",)) -> Trace:
         """Record the activations of a forward pass over EOS and a text."""
-        text = as_row(SingleText, ("text",), split_rows(inputs)[0][0], "inspect").text
+        given = split_rows(inputs)[0][0]
+        if isinstance(given, tuple) and len(given) > 1:
+            raise ConfigError("A language model takes one text; leave out the second.")
+        text = as_row(SingleText, ("text",), given, "inspect").text
         row, tokens = self._row("inspect", text)
         return record_text(self.model, row, tokens, probes)
 

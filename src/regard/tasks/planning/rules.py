@@ -6,10 +6,14 @@ The constants were chosen on Multi30k, tiny Shakespeare, Wikipedia and the minia
 import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from regard.tasks.planning.inputs import Default, PlanInput, amount
 from regard.tasks.planning.speed import tokens_within, updates_within
 from regard.training.settings import OPEN_END
+
+if TYPE_CHECKING:
+    from regard.text.settings import TokenizerSettings
 
 PRE_NORM_RATE = 0.5
 """Peak learning rate of Adam times the width, for norms before the sums."""
@@ -28,6 +32,8 @@ DEEP = 12
 SMALL_TEXT, SMALL_TEXT_VOCABULARY = 3.6e6, 8000
 """Characters of training text, and the vocabulary that suits them: below, it falls with the power 0.7; above, it
 grows with 0.25."""
+ROOM, LARGEST_ALPHABET = 100, 1000
+"""Tokens of a vocabulary beside its characters, and the most of these in a WordPiece vocabulary."""
 MEDIUM_EPOCH = 460_000
 """Tokens of an epoch whose updates have `REFERENCE_UPDATE` tokens on a GPU; they grow with the square root."""
 WARMUP, POST_NORM_WARMUP = 600, 1500
@@ -69,10 +75,19 @@ def vocabulary(plan: PlanInput, smallest: int = 300, largest: int = 50_000) -> I
     text = plan.text
     if plan.survey is None or text.kind not in ("bpe", "wordpiece", "unigram") or plan.settings.init_from is not None:
         return
-    ratio = plan.survey.characters / SMALL_TEXT
+    ratio = plan.survey.weighted_characters / SMALL_TEXT
     size = SMALL_TEXT_VOCABULARY * ratio ** (0.7 if ratio < 1 else 0.25)
-    size = int(two_digits(min(largest, max(smallest, size))))
-    yield Default("text.size", size, f"{amount(plan.survey.characters)} characters of text")
+    reason = f"{amount(plan.survey.characters)} characters of text"
+    if (alphabet := _alphabet(text, plan.survey.alphabet)) > max(size, smallest):
+        size, reason = alphabet, f"{plan.survey.alphabet:,} distinct characters"
+    yield Default("text.size", int(two_digits(min(largest, max(smallest, size)))), reason)
+
+
+def _alphabet(text: "TokenizerSettings", characters: int) -> float:
+    """Return the tokens that a vocabulary needs at least: characters, and in WordPiece again those inside words."""
+    if text.pretokenizer == "byte-level":
+        return 0.0
+    return ROOM + 1.2 * (2 * min(characters, LARGEST_ALPHABET) if text.kind == "wordpiece" else characters)
 
 
 def update_size(plan: PlanInput) -> Iterator[Default]:
