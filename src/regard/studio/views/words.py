@@ -1,14 +1,11 @@
 """Words: maps of vectors, neighbors, analogies as arrows, and one word in many sentences."""
 
-import multiprocessing
-from multiprocessing.connection import Connection
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.cancellation import end_if_cancelled
-from regard.errors import ConfigError, DataError, RunError
+from regard.errors import ConfigError, DataError
 from regard.pipelines.base import AnyPipeline
 from regard.pipelines.encoder import Encoder
 from regard.pipelines.pooling import word_positions
@@ -20,8 +17,6 @@ Floats32 = NDArray[np.float32]
 MOST = {"pca": 100_000, "tsne": 10_000}
 """Words of a map."""
 MOST_SENTENCES = 200
-WAIT = 0.1
-"""Seconds between two questions whether anybody still waits for a map."""
 
 
 class MapRequest(ModelRequest):
@@ -120,29 +115,6 @@ def principal_points(table: Floats32) -> Floats32:
     return (centered @ (axes * signs)).astype(np.float32)
 
 
-def neighbor_points(table: Floats32) -> Floats32:
-    """Return the points (N, 2) of t-SNE, computed in a process of its own, which ends with whoever waits for it."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_send_projection, args=(theirs, table), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        while not ours.poll(WAIT):
-            end_if_cancelled()
-        points: Floats32 = ours.recv()
-        return points
-    except EOFError:
-        raise RunError("t-SNE: its process has ended early; lower count, or choose pca.") from None
-    finally:
-        process.kill()
-        process.join()
-
-
-def _send_projection(connection: Connection, table: Floats32) -> None:
-    connection.send(project(table, "tsne").astype(np.float32))
-
-
 def show_map(pipeline: AnyPipeline, request: MapRequest) -> MapView:
     """Return the map of the most frequent words."""
     vectors, limit = _vectors(pipeline), MOST[request.method]
@@ -152,7 +124,7 @@ def show_map(pipeline: AnyPipeline, request: MapRequest) -> MapView:
     table = vectors.directions[:count]
     if not np.isfinite(table).all():
         raise DataError(f"{vectors.name}: a vector has a value that is not finite; train or load another table.")
-    points = principal_points(table) if request.method == "pca" else neighbor_points(table)
+    points = principal_points(table) if request.method == "pca" else project(table, "tsne").astype(np.float32)
     return MapView(
         words=vectors.words[:count], points=Floats.of(_scaled(points)), total=len(vectors), width=vectors.width
     )
