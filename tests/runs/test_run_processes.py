@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from parallel_scenes import together
-from regard.errors import ConfigError, RunError
+from regard.errors import CheckpointError, ConfigError, RunError
 from regard.models.gpt.model import GptSettings
 from regard.runs.processes import (
     check_alike,
@@ -18,6 +18,7 @@ from regard.runs.processes import (
 )
 from regard.runs.run import Run
 from regard.training.settings import MachineSettings, TrainSettings
+from regard.training.word2vec.trainer import VectorTrainer
 
 
 def unlike(team, out):
@@ -32,6 +33,13 @@ def unlike(team, out):
         check_launch(run, settings(seed=2 if last else 1, text="a"), team)
     with pytest.raises(RunError, match=f"rank {team.size - 1} on .* has another folder of the run than rank 0"):
         check_launch(Run(out / "elsewhere") if last else run, settings(seed=1), team)
+    if last:
+        patch = pytest.MonkeyPatch()
+        patch.setattr("regard.runs.processes.__version__", "0.0.1")
+    with pytest.raises(RunError, match=f"rank {team.size - 1} on .* has another version of regard than rank 0"):
+        check_launch(run, settings(seed=1), team)
+    if last:
+        patch.undo()
     check_alike("hash", team)
     with pytest.raises(RunError, match="has another data than rank 0"):
         check_alike("other" if last else "hash", team)
@@ -41,6 +49,21 @@ def unlike(team, out):
     (out / "00000003").mkdir(exist_ok=True)
     with pytest.raises(RunError, match="has another checkpoint 00000003 than rank 0"):
         newest_checkpoint(SimpleNamespace(checkpoints=checkpoints), team)
+    refused(run, team)
+
+
+def refused(run, team):
+    """Miss a part of the only checkpoint; and be given a number of processes that no strategy can use."""
+
+    def damaged():
+        assert team.is_main  # the others hear of it
+        raise CheckpointError("00000003/model/shard-00002.safetensors: missing, so the checkpoint is incomplete.")
+
+    checkpoints = SimpleNamespace(resumable=damaged, folder_of=lambda name: run.path / name)
+    with pytest.raises(CheckpointError, match=r"shard-00002.safetensors: missing, so the checkpoint is incomplete\."):
+        newest_checkpoint(SimpleNamespace(checkpoints=checkpoints), team)
+    with pytest.raises(ConfigError, match="Word vectors train in one process; leave out --processes and torchrun"):
+        VectorTrainer(None, None, None, None, None, None, seed=1, algorithm="cbow", team=team)
 
 
 def test_processes_that_disagree_are_refused_in_all_of_them(tmp_path):

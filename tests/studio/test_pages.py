@@ -9,8 +9,10 @@ from browsing import CHROMIUM, copy_runs, scripted, skip_without_browser, studio
 
 from commands import corpus
 from racing import SETTINGS
+from regard.inspection.interventions import Edit, edited
 from regard.studies.race.entrants import Lineup
 from regard.studies.race.race import race
+from regard.studio.views.ranking import RankingRequest, rank_heads
 from regard.tasks.load import load
 
 SENTENCE = "Der kleine Hund schläft im Garten."
@@ -21,6 +23,7 @@ VIEWS = [
     "tree",
     "steps",
     "intervene",
+    "edited classifier",
     "generate",
     "words",
     "heads",
@@ -136,6 +139,20 @@ def test_edits_change_the_output_and_can_be_undone(seen, translator):
     assert view["before"] == [greedy, greedy] and view["after"][0] == greedy
     assert view["weight"] == pytest.approx(0.6, abs=1e-6) and len(view["edits"]) == 2
     assert "Edit(kind='cross', layer=0)" in view["code"] and "weight=0.6" in view["code"]
+    expected = rank_heads(translator, RankingRequest(model="translator", examples=4))
+    shown = {(each["kind"], each["layer"], each["head"]): each["effect"] for each in view["ranking"]["heads"]}
+    assert shown == pytest.approx(
+        {(each.kind, each.layer, each.head): each.effect for each in expected.heads}, abs=1e-5
+    )
+    assert view["ranking"]["loss"] == pytest.approx(expected.loss, abs=1e-5)
+
+
+def test_edits_of_a_classifier_change_its_label(seen, folder):
+    model, view = load(folder / "classify"), seen["edited classifier"]["data"]["view"]
+    with edited(model.model.body, [Edit("self", 0, head=1)]):
+        (after,) = model(["a good long book"])
+    assert view["after"]["text"] == after.label
+    assert view["after"]["probabilities"][0] == pytest.approx(after.probability, abs=1e-6)
 
 
 def test_generated_text_is_that_of_a_call(seen, folder):

@@ -36,11 +36,13 @@ export interface AttentionKind {
   heads: number;
 }
 
-/** A text, and the output it is read with (default: the model's own). */
+/** An input, and the target that a translator reads (default: its own output). */
 export interface AttentionRequest {
   model: string;
-  text: string;
-  second?: string | null;
+  text?: string;
+  fields?: Record<string, string>;
+  choices?: string[];
+  target?: string | null;
   kind?: string | null;
 }
 
@@ -119,7 +121,7 @@ export interface EditMessage {
   weight?: number | null;
 }
 
-/** An output of greedy search. */
+/** The output: greedy search, filled masks, or the prediction of a head. */
 export interface EditedOutput {
   text: string;
   tokens: string[];
@@ -196,10 +198,12 @@ export interface GatesLayer {
   gates: Gate[];
 }
 
-/** A text, and the target that a translator reads (default: its own output). */
+/** An input, and the target that a translator reads (default: its own output). */
 export interface GatesRequest {
   model: string;
-  text: string;
+  text?: string;
+  fields?: Record<string, string>;
+  choices?: string[];
   target?: string | null;
 }
 
@@ -227,7 +231,7 @@ export interface GenerationRequest {
   options?: Record<string, string | number | boolean | null>;
 }
 
-/** A head, and the change of the mean loss of a target token without it. */
+/** A head, and how much higher the loss is without it. */
 export interface HeadEffect {
   kind: string;
   layer: number;
@@ -235,13 +239,15 @@ export interface HeadEffect {
   effect: number;
 }
 
-/** A text, edits in the order in which they were made, and the attention to show. */
+/** An input, edits in the order in which they were made, and the attention to show. */
 export interface InterventionRequest {
   model: string;
-  text: string;
+  text?: string;
+  fields?: Record<string, string>;
+  choices?: string[];
+  max_new_tokens?: number;
   edits?: EditMessage[];
   kind?: string;
-  max_new_tokens?: number;
 }
 
 /** The output without and with the edits, the edited attention, and Python code that does the same. */
@@ -497,16 +503,17 @@ export interface RaceView {
   alignments: RaceAlignment[];
 }
 
-/** A number of sentences of validation. */
+/** A number of examples of validation: sentences, rows, or windows of text. */
 export interface RankingRequest {
   model: string;
-  sentences?: number;
+  examples?: number;
 }
 
 /** All heads, the most important first. */
 export interface RankingView {
   loss: number;
-  sentences: number;
+  unit: string;
+  examples: number;
   heads: HeadEffect[];
 }
 
@@ -686,10 +693,12 @@ export interface Started {
   pid: number;
 }
 
-/** A text (with the target of a translator), and a kind, layer, head and position (0: the first). */
+/** An input (with the target of a translator), and a kind, layer, head and position (0: the first). */
 export interface StepsRequest {
   model: string;
-  text: string;
+  text?: string;
+  fields?: Record<string, string>;
+  choices?: string[];
   target?: string | null;
   kind?: string;
   layer?: number;

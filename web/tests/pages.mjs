@@ -104,8 +104,13 @@ await view("intervene", `#/intervene?${query({ model: "translator", text: SENTEN
   const code = await page.locator("details pre").textContent();
   await page.getByRole("button", { name: "Undo", exact: true }).click();
   await page.getByText("With 1 edit").waitFor();
-  return { before, after, weight: data.view.weights.values[1], edits: data.edits, code };
+  await page.getByRole("spinbutton", { name: "Examples of validation" }).fill("4");
+  await page.getByRole("button", { name: "Rank all heads" }).click();
+  await figure("Loss without each head").waitFor();
+  const ranking = await json("Loss without each head");
+  return { before, after, weight: data.view.weights.values[1], edits: data.edits, code, ranking };
 });
+await view("edited classifier", `#/intervene?${query({ model: "classify", "f-text": "a good long book", edits: JSON.stringify([{ kind: "self", layer: 0, head: 1 }]) })}`, () => figure("attention of the edited model").waitFor(), async () => ({ data: await json("attention of the edited model") }));
 await view("generate", `#/generate?${query({ model: "language-model", text: "Anna", length: 6, topk: 5, seed: 3 })}`, () => page.getByRole("button", { name: "Generate" }).waitFor(), async () => {
   await page.getByRole("button", { name: "Generate" }).click();
   await page.getByRole("button", { name: "Logit lens of this text" }).click();

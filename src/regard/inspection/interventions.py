@@ -55,17 +55,21 @@ def overwritten(row: Tensor, key: int, weight: float) -> Tensor:
 
 
 @contextmanager
-def edited(model: nn.Module, edits: Sequence[Edit], record: dict[str, Tensor] | None = None) -> Iterator[None]:
+def edited(
+    model: nn.Module, edits: Sequence[Edit], record: dict[str, Tensor] | None = None, is_repeated: bool = False
+) -> Iterator[None]:
     """Apply edits to a model within a `with` block, however it is run: at once, or token by token.
 
-    Positions are counted over the calls of a layer, so one sequence passes at a time. `record` gets the weights
-    (H, T, S) of every layer, as edited.
+    Positions are counted over the calls of a layer, so one sequence passes at a time; with `is_repeated` each call is
+    over all positions anew (mask-predict). `record` gets the weights (H, T, S) of every layer, as edited.
     """
-    with exclusive(model), listening(_listeners(model, edits, record)):
+    with exclusive(model), listening(_listeners(model, edits, record, is_repeated)):
         yield
 
 
-def _listeners(model: nn.Module, edits: Sequence[Edit], record: dict[str, Tensor] | None) -> dict[Probe, Listener]:
+def _listeners(
+    model: nn.Module, edits: Sequence[Edit], record: dict[str, Tensor] | None, is_repeated: bool
+) -> dict[Probe, Listener]:
     known = probes(model)
     paths = [(attention_path(model, edit.kind, edit.layer), edit) for edit in edits]
     overwrites: dict[str, list[Edit]] = {}
@@ -82,11 +86,11 @@ def _listeners(model: nn.Module, edits: Sequence[Edit], record: dict[str, Tensor
     for name, probe in known.items():
         path = name.removesuffix(".weights")
         if name.endswith(".weights") and (record is not None or path in overwrites):
-            listeners[probe] = _overwriting(overwrites.get(path, []), name, record)
+            listeners[probe] = _overwriting(overwrites.get(path, []), name, record, is_repeated)
     return listeners
 
 
-def _overwriting(edits: Sequence[Edit], name: str, record: dict[str, Tensor] | None) -> Listener:
+def _overwriting(edits: Sequence[Edit], name: str, record: dict[str, Tensor] | None, is_repeated: bool) -> Listener:
     seen = 0
 
     def listener(weights: Tensor) -> Tensor | None:
@@ -106,7 +110,7 @@ def _overwriting(edits: Sequence[Edit], name: str, record: dict[str, Tensor] | N
             for head in heads:
                 row = changed[:, head, edit.query - seen]
                 changed[:, head, edit.query - seen] = overwritten(row, edit.key, edit.weight)
-        seen += steps
+        seen += 0 if is_repeated else steps
         if record is not None:
             record[name] = changed[0].float().cpu()
         return changed

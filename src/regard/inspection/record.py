@@ -18,12 +18,15 @@ from regard.nn.probes.trace import Trace
 
 WEIGHTS = ("*.weights",)
 """The probes of attention weights."""
-_locks: "weakref.WeakKeyDictionary[nn.Module, threading.Lock]" = weakref.WeakKeyDictionary()
+_locks: "weakref.WeakKeyDictionary[nn.Module, threading.RLock]" = weakref.WeakKeyDictionary()
 
 
-def exclusive(model: nn.Module) -> threading.Lock:
-    """Return the lock of a model: its probes' listeners receive values from every thread that runs it."""
-    return _locks.setdefault(model, threading.Lock())
+def exclusive(model: nn.Module) -> "threading.RLock":
+    """Return the lock of a model: its probes' listeners receive values from every thread that runs it.
+
+    A thread that holds it may take it again, so a pipeline can be called while its model is edited.
+    """
+    return _locks.setdefault(model, threading.RLock())
 
 
 @torch.inference_mode()

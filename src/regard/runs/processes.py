@@ -14,7 +14,7 @@ from regard.config.parsing import parse_json
 from regard.errors import CheckpointError, ConfigError, RunError
 from regard.models.base.settings import ModelSettings
 from regard.nn.layers.dtensor import local
-from regard.processes import BEGAN, command_began, is_started, processes_on_host
+from regard.processes import BEGAN, command_began, is_main_process, is_started, processes_on_host
 from regard.progress import Progress
 from regard.runs.run import Run
 from regard.tasks.record import RECORD
@@ -36,6 +36,12 @@ def start_processes(machine: MachineSettings) -> None:
 
     os.environ[BEGAN] = repr(command_began())
     sys.exit(launch(sys.argv[1:], machine.processes, machine.max_restarts))
+
+
+def divide_command(processes: int | None) -> bool:
+    """Run this command in several processes if that many are asked for; return True in the one that prints."""
+    start_processes(MachineSettings(processes=processes or 1))
+    return is_main_process()
 
 
 def check_processes(machine: MachineSettings) -> None:
@@ -95,8 +101,18 @@ def _compare(facts: dict[str, object], team: ProcessGroup) -> None:
 
 
 def newest_checkpoint(run: Run, team: ProcessGroup) -> tuple[Path, Sequence[CheckpointError]]:
-    """Return the checkpoint to resume from, as the main process sees it, and the errors of newer ones."""
-    folder, damages = run.checkpoints.resumable() if team.is_main else (Path(), [])
+    """Return the checkpoint to resume from, as the main process sees it, and the errors of newer ones.
+
+    Where there is none that is intact, all raise the error of the main process.
+    """
+    folder, damages, refusal = Path(), list[CheckpointError](), ""
+    if team.is_main:
+        try:
+            folder, damages = run.checkpoints.resumable()
+        except CheckpointError as error:
+            refusal = str(error)
+    if refusal := team.share(refusal):
+        raise CheckpointError(refusal)
     name = team.share(folder.name)
     folder = run.checkpoints.folder_of(name)
     _compare({f"checkpoint {name}": folder.is_dir()}, team)

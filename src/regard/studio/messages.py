@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor
 
 LONGEST = 20_000
@@ -47,6 +47,20 @@ class ModelRequest(StudioMessage):
         for name, value in self:
             if isinstance(value, str) and len(value) > LONGEST:
                 raise ValueError(f"{name}: {len(value):,} characters are more than {LONGEST:,}; shorten it.")
+        return self
+
+
+class InputRequest(ModelRequest):
+    """The input of a model: a text, or the fields of a row of a model with a head."""
+
+    text: str = ""
+    fields: dict[str, str] = Field(default_factory=dict)
+    choices: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _fields_are_bounded(self) -> Self:
+        if sum(map(len, (*self.fields.values(), *self.choices))) > LONGEST:
+            raise ValueError(f"fields: they have more than {LONGEST:,} characters; shorten them.")
         return self
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from regard import registry
 from regard.config.settings import Settings
+from regard.errors import ConfigError
 from regard.metrics.comparison import Part
 from regard.progress import SILENT, Progress
 from regard.tasks.declarations import (
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from regard.metrics.bootstrap import Statistic
     from regard.models.base.settings import ModelSettings
     from regard.tasks.card import CardInput
-    from regard.tasks.data import EvalSet, Prepared
+    from regard.tasks.data import EvalSet, Prepared, SampleLoss
     from regard.tasks.record import DataReport, RunRecord, ScoresRecord
     from regard.tasks.settings import RunSettings
 
@@ -225,6 +226,12 @@ class Task(ABC, Generic[S, D, P]):
     @abstractmethod
     def statistics(self, pipeline: P, chosen: "EvalSet", outputs: Sequence[str]) -> "dict[str, Statistic]":
         """Return metrics of outputs for a set, a line an example, as functions of how often each example counts."""
+
+    def sample_loss(self, pipeline: P, record: "RunRecord", examples: int) -> "SampleLoss":
+        """Return the loss on so many examples of the validation set of a run, spread over it."""
+        raise ConfigError(
+            f"{self.wording.noun} has no loss on a sample of its validation data; choose another model."
+        )
 
     @abstractmethod
     def set_hashes(self, chosen: "EvalSet") -> dict[str, Any]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from regard.checkpoint.bundle import Bundle
 from regard.data.cleaning import CleaningReport
 from regard.data.corpus.corpus import Corpus
@@ -38,6 +40,21 @@ class EvalSet:
     """The settings of a text, where other models can tokenize it again."""
     tokenizer: Any = None
     """The tokenizer that a text is in the tokens of."""
+
+
+def spread(count: int, most: int) -> list[int]:
+    """Return up to `most` of so many rows, evenly spaced from the first to the last."""
+    return sorted({round(each) for each in np.linspace(0, count - 1, min(count, most))})
+
+
+@dataclass(frozen=True)
+class SampleLoss:
+    """The loss of a model on a sample of its run's validation data: computed anew at each call."""
+
+    compute: Callable[[], float]
+    """The mean negative log-likelihood (of a regression: squared error), without label smoothing."""
+    examples: int
+    """Sentences, examples or windows of text that it is computed on."""
 
 
 @dataclass(frozen=True)

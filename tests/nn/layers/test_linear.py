@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from regard.nn.layers.linear import Linear, as_product, build_linear, product
+from regard.nn.inference.prepacked import can_pack, packed
+from regard.nn.layers.linear import Linear, as_product, build_linear, padded_rows, product
 
 
 @pytest.mark.parametrize("parts", [3, (4, 4, 8)])
@@ -39,3 +40,17 @@ def test_autocast_decides_the_precision_of_what_is_multiplied():
     assert as_product(x) is x
     with torch.autocast("cpu", torch.bfloat16):
         assert as_product(x).dtype == torch.bfloat16
+
+
+def test_packed_products_have_few_numbers_of_rows_and_the_same_values():
+    numbers = {padded_rows(rows) for rows in range(1, 4097)}
+    assert len(numbers) <= 16 + 8 * 8 + 1
+    assert all(rows <= padded_rows(rows) <= 1.125 * rows for rows in range(1, 4097))
+    layer = build_linear(12, 7)
+    for rows in (1, 15, 17, 33, 130):
+        x = torch.randn(rows, 1, 12)
+        with torch.inference_mode(), packed(layer):
+            assert layer.packed is not None or not can_pack()
+            outputs = layer(x)
+        assert outputs.shape == (rows, 1, 7)
+        assert_close(outputs, layer(x).detach(), atol=1e-5, rtol=0)

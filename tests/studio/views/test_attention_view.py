@@ -20,7 +20,7 @@ def test_weights_are_those_of_the_probes_and_the_output_is_the_models_own(transl
 
 
 def test_a_target_of_the_user_is_read_instead(translator):
-    view = show_attention(translator, AttentionRequest(model="m", text=SENTENCE, second="The small dog sleeps."))
+    view = show_attention(translator, AttentionRequest(model="m", text=SENTENCE, target="The small dog sleeps."))
     assert "".join(view.queries).startswith("Thesmalldogsleeps") and view.score is None
 
 

@@ -23,7 +23,9 @@ def test_a_recurrent_language_model_is_unrolled_over_its_tokens(name, gates):
 
 
 def test_an_elmo_reads_to_the_left_and_to_the_right(pipeline_of):
-    view = show_gates(pipeline_of("elmo"), GatesRequest(model="m", text="the dog sleeps"))
+    view = show_gates(pipeline_of("elmo"), GatesRequest(model="m", text="the dog, it sleeps"))
+    assert {tuple(each.tokens) for each in view.layers} == {("<s>", "the", "dog", ",", "it", "sleeps", "</s>")}
+    assert all(gate.values.shape[0] == 7 for each in view.layers for gate in each.gates)
     assert len(view.layers) >= 2 and all(each.cell == "lstm" for each in view.layers)
 
 

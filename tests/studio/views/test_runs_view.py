@@ -3,7 +3,6 @@ import json
 import pytest
 
 from regard.errors import RunError
-from regard.runs.run import Run
 from regard.studio.settings import StudioSettings
 from regard.studio.views.runs import (
     RunRequest,
@@ -13,7 +12,6 @@ from regard.studio.views.runs import (
     show_run,
     show_runs,
     show_samples,
-    views_of,
 )
 
 
@@ -66,7 +64,3 @@ def test_settings_keep_their_sources():
         ("train.steps", "5", "planned: short"),
         ("train.betas", "0.9, 0.98", "default"),
     ]
-
-
-def test_a_run_without_a_checkpoint_has_no_views(tmp_path):
-    assert views_of(Run(tmp_path)) == []

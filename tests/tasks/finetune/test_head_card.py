@@ -7,8 +7,7 @@ from regard.runs.store.folder import RunFolder
 from regard.tasks.card import CardInput
 from regard.tasks.classify.task import TASK
 from regard.tasks.finetune.card import SHOWN, data_section
-from regard.tasks.finetune.predictions import describe_mix
-from regard.tasks.finetune.records import ExampleReportRecord
+from regard.tasks.finetune.records import ExampleReportRecord, describe_mix
 
 SCORES = {
     "scores": [{"name": "accuracy %", "value": 75.0, "signature": "4 examples", "key": "accuracy"}],

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from regard.models.families import family
 from regard.models.presets import presets
 from regard.runs.planning import autopilot
 from regard.runs.planning.recipes import find_recipe, resolve_run
@@ -13,6 +14,10 @@ from regard.tasks.planning.inputs import Survey
 PAIRS = (50, 500, 5_000, 50_000, 5_000_000)
 CHARACTERS = (10, 70, 400)
 """Of a row: short lines of a script without spaces, sentences, and paragraphs."""
+
+
+def kind_of(preset):
+    return family(presets()[preset].settings["family"]).kind
 
 
 @pytest.fixture
@@ -32,16 +37,18 @@ def surveyed(monkeypatch):
 
 def check(settings):
     """Hold every planned value to bounds that are sane for any data."""
+    survey = autopilot.survey(settings.data.train, ())
     train, model, text = settings.train, settings.model, settings.text
     assert 1e-5 <= train.learning_rate <= rules.HIGHEST_RATE
     assert 256 <= train.tokens_per_update <= 65_536
-    assert 0 <= train.warmup < train.steps and train.warmup <= max(1, train.steps // 10)
+    assert 0 <= train.warmup < train.steps and train.warmup <= max(1, train.steps // 3)
     assert 1 <= train.validate_every <= max(1, train.steps // 2)
     assert 0.0 <= train.ema_decay <= 0.9999 and 0 <= train.weight_decay <= 0.1
     assert train.ends_itself or train.schedule == "cosine"
     assert all(0.0 <= getattr(model, name, 0.0) <= 0.3 for name in ("dropout", "embedding_dropout"))
     if hasattr(text, "size"):
         assert 100 <= text.size <= 50_000
+        assert text.size <= max(300, survey.characters / 20), "each token needs some text"
 
 
 def test_a_short_time_on_a_cpu_has_small_validations(surveyed):
@@ -62,11 +69,43 @@ def test_plans_are_sane_for_any_amount_of_text(surveyed, task, device):
         assert all(source.split(": ", 1)[1] for source in resolved.sources.values() if source.startswith("planned"))
 
 
-@pytest.mark.parametrize("preset", [name for name in presets() if name.startswith(("transformer", "gpt", "bert"))])
+TASKS = {
+    "seq2seq": "translate",
+    "conditional-masked-lm": "translate",
+    "causal-lm": "language-model",
+    "encoder": "masked-language-model",
+    "bidirectional-lm": "elmo",
+}
+"""A task for each kind of model that is trained from scratch."""
+
+
+@pytest.mark.parametrize("preset", [name for name in presets() if kind_of(name) in TASKS])
 def test_plans_are_sane_for_every_preset(surveyed, preset):
-    task = {"t": "translate", "g": "language-model", "b": "masked-language-model"}[preset[0]]
-    for rows in PAIRS:
-        check(surveyed(task, rows, 70, "cuda", model__preset=preset).settings)
+    for rows, device in ((50, "cpu"), (5_000, "cuda"), (5_000_000, "cuda")):
+        check(surveyed(TASKS[kind_of(preset)], rows, 70, device, model__preset=preset).settings)
+
+
+@pytest.mark.parametrize("task", sorted(set(TASKS.values())))
+def test_a_run_of_any_length_has_a_plan_that_fits_it(surveyed, task):
+    for minutes, device in itertools.product((0.2, 3, 300), ("cpu", "cuda")):
+        check(surveyed(task, 50_000, 70, device, train__minutes=minutes).settings)
+    for steps in (1, 10, 1000, 100_000):
+        train = surveyed(task, 50_000, 70, train__steps=steps).settings.train
+        assert train.warmup <= max(1, steps // 3) and train.validate_every <= max(1, steps // 2)
+
+
+@pytest.mark.parametrize("task", ["classify", "regress", "tag", "choose", "answer"])
+def test_fine_tuning_has_a_sane_plan_for_any_number_of_rows(surveyed, task):
+    trained = []
+    for rows in (10, *PAIRS):
+        resolved = surveyed(task, rows, 70)
+        train = resolved.settings.train
+        assert 3 <= train.epochs <= 40 and 8 <= train.examples_per_update <= 32
+        assert train.schedule == "linear" and 1e-5 <= train.learning_rate <= 1e-3
+        assert 0 < train.warmup <= 0.1 and 0 < train.validate_every <= 0.5
+        assert all(source.split(": ", 1)[1] for source in resolved.sources.values() if source.startswith("planned"))
+        trained.append(train.epochs * rows)
+    assert trained == sorted(trained)  # more rows are never trained on for fewer examples
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])

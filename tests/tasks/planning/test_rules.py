@@ -12,7 +12,7 @@ from regard.training.settings import MachineSettings, TrainSettings
 
 def plan(characters=3_600_000, device="cuda", parameters=11_000_000, given=(), train=None, init_from=None, **model):
     shape = {"family": "transformer", "width": 256, "norm_order": "pre", "encoder_layers": 5, "dropout": 0.1}
-    text = SimpleNamespace(kind="bpe", size=8000)
+    text = SimpleNamespace(kind="bpe", size=8000, pretokenizer="metaspace")
     settings = SimpleNamespace(
         model=SimpleNamespace(**shape | model),
         text=text,
@@ -73,9 +73,29 @@ def test_without_a_length_validation_ends_the_run():
     chosen = values(rules.training(plan(), patience=6))
     assert (chosen["train.schedule"], chosen["train.patience"]) == ("wsd", 6)
     assert chosen["train.warmup"] == 600 and chosen["train.ema_decay"] == 0.999
-    assert values(rules.training(plan(norm_order="post"), patience=6))["train.warmup"] == 1276  # a tenth of the limit
+    assert values(rules.training(plan(norm_order="post"), patience=6))["train.warmup"] == 1500
     fewer = values(rules.training(plan(30_000), patience=6))
     assert fewer["train.steps"] < chosen["train.steps"] and fewer["train.warmup"] < 600
+
+
+def test_deep_post_norm_stacks_warm_up_slowly_in_short_runs_too():
+    def begins(steps, layers=6, order="post", **train):
+        given = {"train.steps", *(f"train.{name}" for name in train)}
+        chosen = values(
+            rules.training(
+                plan(norm_order=order, encoder_layers=layers, given=given, train={"steps": steps} | train), 6
+            )
+        )
+        return chosen.get("train.warmup", train.get("warmup")), chosen["train.learning_rate"]
+
+    (short, low), (long, high) = begins(600), begins(20_000)
+    assert (short, long) == (200, 1500) and low == pytest.approx(high * (200 / 1500) ** 0.5, rel=0.05)
+    slopes = [begins(steps)[1] / begins(steps)[0] for steps in (150, 600, 2000, 20_000)]
+    assert slopes == sorted(slopes, reverse=True) and slopes[0] < 8 * slopes[-1]
+    assert begins(600, layers=2) == (60, high) and begins(600, order="pre") == (60, 0.002)
+    assert begins(600, warmup=1500)[1] == high  # as long as is asked for
+    words = next(rules.peak_rate(plan(norm_order="post"), 8192, 300)).reason
+    assert words == "width 256, 5 layers, post-norm, a warm-up of 300, updates of 8.19 k tokens"
 
 
 def test_a_given_length_has_a_schedule_that_ends_with_it():

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import time
+from datetime import timedelta
 
 import pytest
 import torch
@@ -77,7 +78,23 @@ def test_a_port_in_use_is_refused(monkeypatch):
         monkeypatch.setenv("MASTER_PORT", str(taken.getsockname()[1]))
         monkeypatch.delenv("TORCHELASTIC_USE_AGENT_STORE", raising=False)
         with pytest.raises(RunError, match="this port is in use; give another one with --master-port"):
-            Failures.connect(__import__("datetime").timedelta(seconds=2))
+            Failures.connect(timedelta(seconds=2))
+
+
+def test_a_port_where_another_program_listens_holds_no_process_up(monkeypatch):
+    """Nobody accepts or answers; a closed port refuses."""
+    for listens in (True, False):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            if listens:
+                taken.listen()
+            for name, value in (("RANK", "1"), ("WORLD_SIZE", "2"), ("MASTER_ADDR", "127.0.0.1")):
+                monkeypatch.setenv(name, value)
+            monkeypatch.setenv("MASTER_PORT", str(taken.getsockname()[1]))
+            began = time.monotonic()
+            with pytest.raises(RunError, match=r"rank 1 on \S+ does not reach the store of rank 0"):
+                Failures.connect(timedelta(seconds=2))
+            assert time.monotonic() - began < 30
 
 
 def test_errors_of_collectives_are_known_by_their_words():

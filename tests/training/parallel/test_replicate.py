@@ -6,7 +6,7 @@ from torch import nn
 
 from parallel_scenes import assert_same, together
 from regard.objectives.loss import LossPart
-from regard.training.parallel.replicate import LossModule, replicate
+from regard.training.parallel.replicate import LossModule, _bucket_size, replicate
 
 
 @pytest.mark.parametrize("count", [2, *(pytest.param(count, marks=pytest.mark.slow) for count in (3, 4))])
@@ -39,6 +39,12 @@ def unlike(team, out):
         assert gradients == (
             {"a": None, "b": None, "c": [4.0] * 3} if used == ("c",) else {"a": [2.0] * 3, "b": [4.0] * 3, "c": None}
         )
+
+
+def test_a_small_model_has_several_buckets_and_a_large_one_those_of_ddp():
+    assert _bucket_size(2**20) == 1.0
+    assert _bucket_size(64 * 2**20) == 4.0
+    assert _bucket_size(2**34) == 25.0
 
 
 def test_gradients_are_added_and_a_parameter_that_nobody_used_has_none(tmp_path):

@@ -23,6 +23,14 @@ export class Loaded<T> {
 
   stop(): void {
     this.#controller?.abort();
+    this.#controller = null;
     this.busy = false;
+  }
+
+  /** Forget the answer, and the question that is under way. */
+  clear(): void {
+    this.stop();
+    this.value = null;
+    this.error = "";
   }
 }

@@ -236,14 +236,19 @@ def cut_rows(sizes: Ids, limit: int, world: int = 1) -> list[tuple[int, int]]:
 
 
 def fixed_batches(
-    pairs: SentencePairSampler, masker: Masker, limit: int, count: int | None = None
+    pairs: SentencePairSampler,
+    masker: Masker,
+    limit: int,
+    count: int | None = None,
+    windows: Ids | None = None,
 ) -> Iterator[MlmBatch]:
-    """Yield batches of (the first `count` tokens of) a corpus, in order, with fixed pairs and masks."""
+    """Yield batches of a corpus (its first `count` tokens, or some windows), in order, with fixed pairs and masks."""
     corpus, window = pairs.corpus, pairs.window
-    windows = -(-min(len(corpus), count or len(corpus)) // window)
+    if windows is None:
+        windows = np.arange(-(-min(len(corpus), count or len(corpus)) // window))
     size = max(1, limit // pairs.length)
-    for first in range(0, windows, size):
-        some = np.arange(first, min(windows, first + size))
+    for first in range(0, len(windows), size):
+        some = windows[first : first + size]
         rows = pairs.rows(some * window, keys_at(EVALUATION, some))
         if not len(rows.keys):
             continue

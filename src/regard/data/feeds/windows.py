@@ -167,6 +167,13 @@ def sliding_windows(stream: Stream, start: int, length: int, stride: int, limit:
         yield _batch_of(rows, [first - begin for begin, first, _ in some])
 
 
+def windows_at(stream: Stream, start: int, length: int, begins: Sequence[int]) -> WindowBatch:
+    """Return the windows that begin at these positions, every token in them a label."""
+    length = min(length, len(stream))
+    rows = np.stack([_read_after(stream, start, min(begin, len(stream) - length), length) for begin in begins])
+    return _batch_of(rows, [0] * len(rows))
+
+
 def _read_after(stream: Stream, start: int, begin: int, length: int) -> Ids:
     """Return a window's labels, preceded by the token before them."""
     if begin:

@@ -42,7 +42,22 @@ def product(
         return F.linear(x, weight, bias)
     if single is not None and x.numel() == x.size(-1):
         return F.linear(x, single, bias)
-    return _multiply_packed()(x, packed, bias, "none", [], "")
+    rows, inputs = x.numel() // x.size(-1), x.size(-1)
+    if (padded := padded_rows(rows)) == rows:
+        return _multiply_packed()(x, packed, bias, "none", [], "")
+    several = x.new_zeros(padded, inputs)
+    several[:rows] = x.reshape(rows, inputs)
+    outputs: Tensor = _multiply_packed()(several, packed, bias, "none", [], "")
+    return outputs[:rows].view(*x.shape[:-1], -1)
+
+
+def padded_rows(rows: int) -> int:
+    """Return the rows that a packed product has: one of eight numbers between two powers of two.
+
+    For each number of rows oneDNN generates code and keeps it, half a megabyte that takes longer than the product.
+    """
+    step = 1 << max(0, rows.bit_length() - 4)
+    return -(-rows // step) * step
 
 
 def as_product(x: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ import re
 import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ MINIATURE = "miniature:"
 MINIATURE_ROWS = 100_000
 """Rows of the miniature world where no number of them is given."""
 SAMPLED = 100
+IDEOGRAMS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+"""Characters that stand for syllables or words."""
 
 
 def survey(source: Any, lines: Sequence[str] = ()) -> Survey | None:
@@ -32,16 +35,19 @@ def survey(source: Any, lines: Sequence[str] = ()) -> Survey | None:
         limit = getattr(source, "max_rows", None)
         sides = 2 if "source_column" in type(source).model_fields else 1
         if lines:
-            return Survey(len(lines), round(_text_share(lines) * sum(map(len, lines))), sides)
+            size = _Size(len(lines))
+            size.add("\n".join(lines), 1.0, is_json=True)
+            return size.survey(sides)
         if getattr(source, "source", None) is not None:
-            rows, characters = _sizes([Path(source.source)], limit)
-            _, others = _sizes([Path(source.target)], limit)
-            return Survey(rows, characters + others, sides=2)
+            one, other = _size([Path(source.source)], limit), _size([Path(source.target)], limit)
+            other.rows, other.alphabet = one.rows, one.alphabet | other.alphabet
+            other.characters, other.ideograms = one.characters + other.characters, one.ideograms + other.ideograms
+            return other.survey(sides=2)
         paths = getattr(source, "paths", None) or (source.path,)
         if any(str(path).startswith(MINIATURE) for path in paths):
             return _miniature(str(paths[0]), limit, sides)
-        rows, characters = _sizes(_files(paths), limit)
-        return Survey(rows, characters, sides) if rows else None
+        size = _size(_files(paths), limit)
+        return size.survey(sides) if size.rows else None
     return None
 
 
@@ -54,21 +60,42 @@ def _files(paths: Iterable[str]) -> list[Path]:
     return files
 
 
-def _sizes(files: Iterable[Path], limit: int | None) -> tuple[int, int]:
-    """Return the rows and characters of files together, at most so many rows of them."""
-    rows = characters = 0.0
+@dataclass
+class _Size:
+    """Counts of files, estimated where a file is larger than its sample."""
+
+    rows: float = 0.0
+    characters: float = 0.0
+    ideograms: float = 0.0
+    alphabet: set[str] = field(default_factory=set)
+
+    def add(self, text: str, share: float, is_json: bool) -> None:
+        """Count the characters of a text that stands for `share` times as much."""
+        times = share * (_text_share(text.splitlines()) if is_json else 1.0)
+        self.characters += times * len(text)
+        self.ideograms += 0 if text.isascii() else times * len(IDEOGRAMS.findall(text))
+        self.alphabet |= set(text)
+
+    def survey(self, sides: int) -> Survey:
+        """Return it as the size of training data."""
+        ideograms = round(self.ideograms / max(1, self.characters), 3)
+        return Survey(round(self.rows), round(self.characters), sides, ideograms, len(self.alphabet))
+
+
+def _size(files: Iterable[Path], limit: int | None) -> _Size:
+    """Return the size of files together, of at most so many rows of them."""
+    size = _Size()
     for file in files:
         sample, whole = _sample(file)
         if whole > len(sample):
             sample = sample[: sample.rfind(b"\n") + 1] or sample  # whole lines
         share = whole / max(1, len(sample))
-        rows += share * _rows(file, sample, is_whole=share == 1)
-        text = sample.decode("utf-8", "ignore")
-        is_json = file.name.removesuffix(".gz").endswith(".jsonl")
-        characters += share * len(text) * (_text_share(text.splitlines()) if is_json else 1.0)
-    if limit is not None and rows > limit:
-        rows, characters = limit, characters * limit / rows
-    return round(rows), round(characters)
+        size.rows += share * _rows(file, sample, is_whole=share == 1)
+        size.add(sample.decode("utf-8", "ignore"), share, file.name.removesuffix(".gz").endswith(".jsonl"))
+    if limit is not None and size.rows > limit:
+        size.characters, size.ideograms = size.characters * limit / size.rows, size.ideograms * limit / size.rows
+        size.rows = limit
+    return size
 
 
 def _text_share(lines: Sequence[str]) -> float:

@@ -5,7 +5,9 @@ from regard.models.families import family
 from regard.nn.attention.attention import Attention
 from regard.nn.probes.trace import Trace
 from regard.pipelines.base import AnyPipeline
-from regard.studio.messages import Floats, ModelRequest, StudioMessage
+from regard.studio.messages import Floats, InputRequest, StudioMessage
+from regard.studio.views.heads import row_of
+from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.translate.pipeline import Translator
 from regard.text.readable import readable
 
@@ -13,12 +15,10 @@ LARGEST = 2**24
 """Weights that one answer holds: 64 heads over 512 tokens."""
 
 
-class AttentionRequest(ModelRequest):
-    """A text, and the output it is read with (default: the model's own)."""
+class AttentionRequest(InputRequest):
+    """An input, and the target that a translator reads (default: its own output)."""
 
-    text: str
-    second: str | None = None
-    """The target of a translator, the second text of a pair."""
+    target: str | None = None
     kind: str | None = None
     """cross, encoder, decoder or self (default: the first there is)."""
 
@@ -57,12 +57,12 @@ class ReceptiveField(StudioMessage):
 
 def show_attention(pipeline: AnyPipeline, request: AttentionRequest) -> AttentionView:
     """Return the attention weights of one forward pass."""
-    second, score = request.second, None
-    _check_size(pipeline, [request.text, second or ""])
-    if isinstance(pipeline, Translator) and second is None:
+    target, score = request.target, None
+    _check_size(pipeline, [request.text, target or "", " ".join(request.fields.values())])
+    if isinstance(pipeline, Translator) and target is None:
         best = pipeline(request.text)
-        second, score = best.text, best.score
-    trace: Trace = pipeline.inspect(request.text) if second is None else pipeline.inspect(request.text, second)
+        target, score = best.text, best.score
+    trace = _traced(pipeline, request, target)
     if not trace.kinds:
         raise ConfigError(f"{request.model}: this model has no attention; its gates over time are in the same view.")
     kind = request.kind or trace.kinds[0]
@@ -81,10 +81,21 @@ def show_attention(pipeline: AnyPipeline, request: AttentionRequest) -> Attentio
         queries=readable(layers[0].queries),
         keys=readable(layers[0].keys),
         weights=Floats.of([each.weights for each in layers]),
-        output=second,
+        output=target,
         score=score,
         fields=receptive_fields(pipeline),
     )
+
+
+def _traced(pipeline: AnyPipeline, request: AttentionRequest, target: str | None) -> Trace:
+    """Return the trace of a text, a pair of source and target, or a row."""
+    trace: Trace
+    if isinstance(pipeline, HeadPipeline):
+        row = row_of(pipeline, request.fields or {"text": request.text}, request.choices)
+        trace = pipeline.inspect([row])
+    else:
+        trace = pipeline.inspect(request.text) if target is None else pipeline.inspect(request.text, target)
+    return trace
 
 
 def _check_size(pipeline: AnyPipeline, texts: list[str]) -> None:

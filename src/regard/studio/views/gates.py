@@ -5,13 +5,16 @@ import torch
 from regard.errors import ConfigError
 from regard.inspection.gates import recording_gates, recurrent_layers
 from regard.models.base.protocols import is_conditional_masked
-from regard.models.families import is_bidirectional
+from regard.models.families import family
 from regard.pipelines.base import AnyPipeline
 from regard.pipelines.encoder import Encoder
-from regard.studio.messages import Floats, ModelRequest, StudioMessage
+from regard.studio.messages import Floats, InputRequest, StudioMessage
+from regard.studio.views.heads import row_of
+from regard.studio.views.models import tokenizer_of
 from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.language_model.pipeline import Generator
 from regard.tasks.translate.pipeline import Translator
+from regard.text.char_tokenizer import WORD_START_LIMIT
 from regard.text.mask_tokens import encode_masked
 from regard.text.readable import readable
 from regard.text.tokenizer import MASK
@@ -20,10 +23,9 @@ MOST_TOKENS = 2048
 """Tokens of one picture."""
 
 
-class GatesRequest(ModelRequest):
-    """A text, and the target that a translator reads (default: its own output)."""
+class GatesRequest(InputRequest):
+    """An input, and the target that a translator reads (default: its own output)."""
 
-    text: str
     target: str | None = None
 
 
@@ -62,7 +64,7 @@ def show_gates(pipeline: AnyPipeline, request: GatesRequest) -> GatesView:
     target = request.target
     if isinstance(pipeline, Translator) and target is None:
         target = pipeline(request.text).text
-    sides, ids = sides_of(pipeline, request.text, target)
+    sides, ids = sides_of(pipeline, request, target)
     with recording_gates(model) as traces:
         model_pass(pipeline, ids)
     layers = []
@@ -75,18 +77,33 @@ def show_gates(pipeline: AnyPipeline, request: GatesRequest) -> GatesView:
         rows = {name: trace.rows(name) for name in names}
         gates = [Gate(name=name, values=Floats.of(each), means=each.mean(1).tolist()) for name, each in rows.items()]
         cell = model.get_submodule(path).fused.mode.lower().replace("rnn_tanh", "rnn")
-        steps = len(trace.hidden)
-        shown = tokens if len(tokens) == steps else [str(number + 1) for number in range(steps)]
+        shown = steps_of(pipeline, ids["text"], tokens) if "text" in ids else tokens
         layers.append(
             GatesLayer(path=path, cell=cell, is_backward=trace.is_backward, tokens=readable(shown), gates=gates)
         )
     return GatesView(layers=layers, output=target)
 
 
+def steps_of(pipeline: AnyPipeline, ids: list[int], tokens: list[str]) -> list[str]:
+    """Return what the steps of a recurrent layer over a text are named: its tokens, or an ELMo's words."""
+    if not is_bidirectional_lm(pipeline):
+        return tokens
+    tokenizer = tokenizer_of(pipeline)
+    starts = [place for place, number in enumerate(ids) if number < WORD_START_LIMIT]
+    bounds = zip(starts, [*starts[1:], len(ids)], strict=True)
+    return [tokenizer.decode(ids[begin:end]).strip() or tokens[begin] for begin, end in bounds]
+
+
+def is_bidirectional_lm(pipeline: AnyPipeline) -> bool:
+    """Return True for a model whose tokens are bytes and whose steps are words."""
+    return family(pipeline.bundle.settings.family).kind == "bidirectional-lm"
+
+
 def sides_of(
-    pipeline: AnyPipeline, text: str, target: str | None
+    pipeline: AnyPipeline, given: InputRequest, target: str | None
 ) -> tuple[dict[str, list[str]], dict[str, list[int]]]:
-    """Return the tokens and ids that the encoder and the decoder of a model read."""
+    """Return the tokens and ids that the encoder and the decoder of a model read, special tokens included."""
+    text = given.text
     if isinstance(pipeline, Translator):
         own, other = pipeline.source_tokenizer, pipeline.target_tokenizer
         ids = {
@@ -99,9 +116,9 @@ def sides_of(
     elif isinstance(pipeline, Encoder):
         masked = encode_masked(pipeline.tokenizer, text) if MASK in text else pipeline.tokenizer.encode(text).ids
         ids = {"text": pipeline.with_specials(masked)}
-    elif isinstance(pipeline, HeadPipeline) and is_bidirectional(pipeline.bundle.settings.family):
-        own = pipeline.tokenizer
-        ids = {"text": [own.bos_id, *own.encode(text).ids, own.eos_id]}
+    elif isinstance(pipeline, HeadPipeline):
+        read, segments = pipeline.first_sequence(row_of(pipeline, given.fields or {"text": text}, given.choices))
+        ids = {"text": read.tolist()} | ({} if segments is None else {"segments": segments.tolist()})
     else:
         raise ConfigError("gates: this view is for translators, language models and text encoders.")
     return {"text": pipeline.tokenizer.tokens(ids["text"])}, _bounded(ids)
@@ -121,7 +138,7 @@ def model_pass(pipeline: AnyPipeline, ids: dict[str, list[int]]) -> torch.Tensor
     rows = {name: torch.tensor([each], device=pipeline.device) for name, each in ids.items()}
     with torch.inference_mode():
         if "source" not in rows:
-            states: torch.Tensor = model.hidden_states(rows["text"])
+            states: torch.Tensor = model.hidden_states(*rows.values())
             return states
         source, target = rows["source"], rows["target"]
         memory = model.encode(source, torch.ones_like(source, dtype=torch.bool))

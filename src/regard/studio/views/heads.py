@@ -166,7 +166,7 @@ def show_prediction(pipeline: AnyPipeline, request: PredictRequest) -> PredictVi
     rows, words = _rows(pipeline, request)
     results = pipeline(rows)
     first = results[0]
-    view = _view(pipeline, first)
+    view = prediction_of(first)
     value = _value_of(first)
     influence = [
         WordInfluence(
@@ -178,12 +178,16 @@ def show_prediction(pipeline: AnyPipeline, request: PredictRequest) -> PredictVi
     return view.model_copy(update={"influence": influence, "mix": mix, "fields": list(request.fields)})
 
 
+def row_of(pipeline: AnyPipeline, fields: dict[str, str], choices: Sequence[str]) -> dict[str, object]:
+    """Return the row of a model with a head."""
+    return {**fields, **({"choices": list(choices)} if isinstance(pipeline, MultipleChoice) else {})}
+
+
 def _rows(
     pipeline: AnyPipeline, request: PredictRequest
 ) -> "tuple[list[dict[str, object]], list[tuple[str, re.Match[str]]]]":
     """Return the row and, for each word, the row without it; none for a tagger, whose output is of words."""
-    choices: dict[str, object] = {"choices": list(request.choices)} if isinstance(pipeline, MultipleChoice) else {}
-    rows: list[dict[str, object]] = [{**request.fields, **choices}]
+    rows = [row_of(pipeline, request.fields, request.choices)]
     words: list[tuple[str, re.Match[str]]] = []
     if isinstance(pipeline, Tagger):
         return rows, words
@@ -212,7 +216,8 @@ def _value_of(first: object) -> Callable[[object], float]:
     return value
 
 
-def _view(pipeline: AnyPipeline, result: object) -> PredictView:
+def prediction_of(result: object) -> PredictView:
+    """Return the result of a head as the pages show it, without influence."""
     empty: dict[str, object] = {"labels": [], "words": [], "influence": [], "begin": None, "end": None, "mix": None}
     made: dict[str, object] = empty | {"fields": [], "is_probability": True}
     if isinstance(result, Classification):

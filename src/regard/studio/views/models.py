@@ -10,7 +10,18 @@ from regard.text.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from typing import Any
 
+    from torch import nn
+
     AnyGenerator = GeneratingPipeline[Any, Any, Any]
+
+
+def body_of(pipeline: AnyPipeline) -> "nn.Module":
+    """Return the model itself, or the body under a head; word vectors have neither."""
+    model = getattr(pipeline, "model", None)
+    if model is None:
+        raise ConfigError("model: this is a table of word vectors; choose a model that reads text.")
+    body: nn.Module = getattr(model, "body", model)
+    return body
 
 
 def generating(pipeline: AnyPipeline) -> "AnyGenerator":

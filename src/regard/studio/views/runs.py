@@ -6,8 +6,7 @@ from pydantic import Field
 
 from regard.config.settings import flatten
 from regard.data.settings.pairs import PairData
-from regard.errors import RegardError, RunError
-from regard.models.families import family
+from regard.errors import RunError
 from regard.pipelines.base import AnyPipeline
 from regard.progress import SILENT
 from regard.runs.reports.curves import curve_note, curve_panels
@@ -17,6 +16,7 @@ from regard.runs.store.listing import RunSummary, list_runs
 from regard.studio.messages import ModelRequest, StudioMessage
 from regard.studio.settings import StudioSettings
 from regard.studio.store import run_path
+from regard.studio.views.fitting import views_of
 from regard.studio.views.models import generating
 from regard.tasks.contract import find_task
 from regard.tasks.translate.pipeline import Translator
@@ -25,17 +25,6 @@ from regard.training.reports.metrics_log import METRICS, read_metrics
 
 CARD = "README.md"
 LONGEST_CARD = 200_000
-VIEWS = {
-    "seq2seq": ["attention", "tree", "steps", "intervene", "merges"],
-    "conditional-masked-lm": ["attention", "tree", "steps", "merges"],
-    "causal-lm": ["attention", "tree", "steps", "intervene", "generate", "lens", "merges"],
-    "encoder": ["attention", "steps", "words", "occurrences", "lens", "merges"],
-    "bidirectional-lm": ["gates", "occurrences"],
-    "word-vectors": ["map"],
-    "embeddings": [],
-}
-"""The views of each kind of model, without a head."""
-WITH_HEAD = ["words", "steps", "attention", "merges"]
 
 
 class RunsRequest(StudioMessage):
@@ -166,22 +155,6 @@ def _line(folder: Path, summary: RunSummary) -> RunLine:
         reason=summary.reason,
         views=views,
     )
-
-
-def views_of(run: Run) -> list[str]:
-    """Return the views that can show the model of a run; none before its first checkpoint."""
-    try:
-        record = run.record
-        if not run.has_checkpoint:
-            return []
-        task = find_task(record.task)
-        name = record.settings.model.family
-        views = WITH_HEAD if task.files.heads else VIEWS[family(name).kind]
-        has_merges = record.settings.plain.get("text", {}).get("kind") == "bpe"
-        gates = ["gates"] if name in ("recurrent", "recurrent-lm") else []
-        return [*(each for each in views if each != "merges" or has_merges), *gates]
-    except (RegardError, OSError, ValueError):
-        return []
 
 
 def show_run(settings: StudioSettings, request: RunRequest) -> RunView:

@@ -19,7 +19,7 @@ from regard.nn.layers.embedding import TokenEmbedding, VocabularyHead
 from regard.nn.layers.positions import sinusoids
 from regard.nn.layers.residual_norm import residual_and_norm
 from regard.pipelines.base import AnyPipeline
-from regard.studio.messages import Floats, ModelRequest, StudioMessage, TokenCandidate
+from regard.studio.messages import Floats, InputRequest, StudioMessage, TokenCandidate
 from regard.studio.views.gates import model_pass, sides_of
 from regard.studio.views.models import tokenizer_of
 from regard.studio.views.tree import candidates_of
@@ -31,10 +31,9 @@ TOP = 10
 """Tokens listed with their probabilities."""
 
 
-class StepsRequest(ModelRequest):
-    """A text (with the target of a translator), and a kind, layer, head and position (0: the first)."""
+class StepsRequest(InputRequest):
+    """An input (with the target of a translator), and a kind, layer, head and position (0: the first)."""
 
-    text: str
     target: str | None = None
     kind: str = ""
     layer: int = 0
@@ -128,7 +127,7 @@ def show_steps(pipeline: AnyPipeline, request: StepsRequest) -> StepsView:
     target = request.target
     if isinstance(pipeline, Translator) and target is None:
         target = pipeline(request.text).text
-    tokens, ids = sides_of(pipeline, request.text, target)
+    tokens, ids = sides_of(pipeline, request, target)
     kinds = ["encoder", "decoder", "cross"] if "source" in ids else ["self"]
     kind = request.kind or kinds[0]
     model = getattr(pipeline.model, "body", pipeline.model)

@@ -14,11 +14,11 @@ from regard.models.base.settings import HeadSettings, ModelSettings
 from regard.pipelines.head_scores import Scores, head_outputs
 from regard.progress import SILENT, Progress
 from regard.tasks.contract import Task
-from regard.tasks.declarations import Check, Context, EvaluateOptions, LossCurve, ScoreTable
-from regard.tasks.evaluation import Evaluation, Values
+from regard.tasks.declarations import Check, Context, EvaluateOptions, LossCurve
+from regard.tasks.evaluation import Evaluation
 from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.planning import fine_tuning_defaults
-from regard.tasks.finetune.predictions import ErrorExample, Predictions, ScoreName, describe_mix
+from regard.tasks.finetune.predictions import ErrorExample, HeadReports, Predictions, ScoreName
 from regard.tasks.finetune.records import ExampleReportRecord, HeadFacts, HeadScores
 from regard.tasks.finetune.schema import settings_of
 from regard.tasks.finetune.settings import FineTuneSettings, Pooling
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     import torch
 
     from regard.checkpoint.bundle import Bundle
-    from regard.tasks.card import CardInput
-    from regard.tasks.data import EvalSet, Prepared
+    from regard.tasks.data import EvalSet, Prepared, SampleLoss
     from regard.tasks.finetune.data import ExampleSets
 
 E = TypeVar("E")
@@ -42,7 +41,7 @@ Columns = Mapping[str, Any]
 Settings = FineTuneSettings[ModelSettings]
 
 
-class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
+class HeadTask(HeadReports, Task[Settings, "ExampleSets", P], Generic[E, F, P]):
     """Examples of one kind (E), the facts of a model for them (F) and its pipeline (P)."""
 
     facts: ClassVar[type[HeadFacts]]
@@ -264,35 +263,17 @@ class HeadTask(Task[Settings, "ExampleSets", P], Generic[E, F, P]):
 
         return evaluate_examples(self, pipeline, chosen, progress)
 
+    def sample_loss(self, pipeline: P, record: RunRecord, examples: int) -> "SampleLoss":
+        """Return the loss of the labels of validation examples."""
+        from regard.tasks.finetune.evaluate import sample_examples
+
+        return sample_examples(self, pipeline, record, examples)
+
     def statistics(self, pipeline: P, chosen: "EvalSet", outputs: Sequence[str]) -> dict[str, Statistic]:
         """Return the metrics of predicted lines as functions of how often each example counts."""
         from regard.tasks.finetune.evaluate import output_statistics
 
         return output_statistics(self, pipeline.bundle, chosen, outputs)
-
-    def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
-        """Return the weights of an ELMo's layers."""
-        mix = next(iter(scores.values())).get("mix")
-        return [f"learned weights of the layers: {describe_mix(mix)}"] if mix else []
-
-    def score_tables(self, name: str, values: Values) -> list[ScoreTable]:
-        """Return the metrics of each label."""
-        classes = HeadScores.model_validate(values).classes
-        rows = [(each.label, f"{each.count:,}", *each.numbers) for each in classes]
-        header = ("label", "examples", "precision", "recall", "F1")
-        return [ScoreTable(f"{name} by label", header, rows)] if rows else []
-
-    def score_details(self, card: "CardInput", name: str, values: Values) -> list[str]:
-        """Return the metrics of each label, the confusion matrix and the most confident errors of a set."""
-        from regard.tasks.finetune.card import score_details
-
-        return score_details(card, name, HeadScores.model_validate(values))
-
-    def describe(self, card: "CardInput") -> list[str]:
-        """Return the section on the data."""
-        from regard.tasks.finetune.card import data_section
-
-        return data_section(card)
 
     def plan(self, prepared: "Prepared[ExampleSets]") -> dict[str, Any]:
         """Return the number of labels, and the sizes of the data."""

@@ -6,8 +6,7 @@ from regard.escaping import in_markdown
 from regard.reporting.markdown import code, table
 from regard.tasks.card import CardInput, pretrained, source_of
 from regard.tasks.finetune.pictures import draw_confusion, draw_label_bars
-from regard.tasks.finetune.predictions import describe_mix
-from regard.tasks.finetune.records import ExampleReportRecord, HeadScores
+from regard.tasks.finetune.records import ExampleReportRecord, HeadScores, describe_mix
 
 SHOWN = 200
 """Maximum characters of a text in the table of errors."""

@@ -2,25 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeAlias
 
 from regard.checkpoint.bundle import Bundle
+from regard.data.settings.examples import ExampleData
 from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.comparison import Score
 from regard.progress import SILENT, Progress
-from regard.tasks.data import EvalSet
+from regard.tasks.data import EvalSet, SampleLoss, spread
 from regard.tasks.evaluation import Evaluation
-from regard.tasks.finetune.data import AnyHeadTask
+from regard.tasks.finetune.data import AnyHeadTask, gather_examples
 from regard.tasks.finetune.pipeline import HeadPipeline
 from regard.tasks.finetune.predictions import Predictions
+from regard.tasks.record import RunRecord
+
+AnyHeadPipeline: TypeAlias = HeadPipeline[Any, Any, Any]
 
 ERRORS = 10
 """Number of errors kept of each set."""
 
 
 def evaluate_examples(
-    task: AnyHeadTask, pipeline: HeadPipeline[Any, Any, Any], chosen: EvalSet, progress: Progress = SILENT
+    task: AnyHeadTask, pipeline: AnyHeadPipeline, chosen: EvalSet, progress: Progress = SILENT
 ) -> Evaluation:
     """Return the metrics of a pipeline on a set."""
     bundle, facts = pipeline.bundle, task.read_facts(pipeline.bundle)
@@ -32,6 +36,17 @@ def evaluate_examples(
     )
     mix = {} if pipeline.mix is None else {"mix": pipeline.mix}
     return evaluated_predictions(task, chosen, predictions, facts, mix)
+
+
+def sample_examples(task: AnyHeadTask, pipeline: AnyHeadPipeline, record: RunRecord, examples: int) -> SampleLoss:
+    """Return the loss on so many validation examples of a run, spread over them."""
+    bundle = pipeline.bundle
+    data = record.data_settings(ExampleData[task.source])  # type: ignore[name-defined]
+    valid = gather_examples(task, data, SILENT, task.read_facts(bundle).known_labels).valid
+    rows = [valid[row] for row in spread(len(valid), examples)]
+    encoded = task.encode(rows, bundle)
+    predict = lambda: task.predict(bundle, pipeline.model, rows, encoded, pipeline.device, pipeline.batch_tokens)
+    return SampleLoss(lambda: predict().loss, len(rows))
 
 
 def evaluated_predictions(

@@ -16,6 +16,8 @@ from regard.progress import SILENT, Progress
 from regard.tasks.finetune.records import HeadFacts, TextFacts
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from regard.checkpoint.bundle import Bundle
     from regard.data.encoding.labeled import EncodedExamples
     from regard.nn.probes.trace import Trace
@@ -77,19 +79,23 @@ class HeadPipeline(Pipeline[R, O, A]):
 
         A model without attention records its hidden states.
         """
-        from regard.data.encoding.inputs import VarlenInputs
         from regard.inspection.record import record_text
 
-        row = as_row(self.row, self.inputs, split_rows(inputs)[0][0], "inspect")
+        ids, segments = self.first_sequence(split_rows(inputs)[0][0])
+        tokens = {"text": self.tokenizer.tokens(ids.tolist())}
+        return record_text(self.model.body, ids, tokens, probes, segments)
+
+    def first_sequence(self, given: object) -> "tuple[Tensor, Tensor | None]":
+        """Return ids and segments (T,) of the first sequence of one row; a causal model has no segments."""
+        from regard.data.encoding.inputs import VarlenInputs
+
+        row = as_row(self.row, self.inputs, given, "inspect")
         self.check(row, self.options(), "inspect")
         reading = self.encode([row]).batch(np.arange(1)).reading
         if isinstance(reading, VarlenInputs):
             end = int(reading.cu_seqlens[1])
-            ids, segments = reading.tokens[:end], reading.segments[:end].to(self.device)
-        else:
-            ids, segments = reading.tokens[0][reading.token_mask[0]], None
-        tokens = {"text": self.tokenizer.tokens(ids.tolist())}
-        return record_text(self.model.body, ids.to(self.device), tokens, probes, segments)
+            return reading.tokens[:end].to(self.device), reading.segments[:end].to(self.device)
+        return reading.tokens[0][reading.token_mask[0]].to(self.device), None
 
     def _scores(self, examples: Encoded, progress: Progress) -> list[Scores]:
         from regard.inspection.record import exclusive

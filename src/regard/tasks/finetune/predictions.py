@@ -2,9 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from regard.pipelines.head_scores import Encoded
+from regard.tasks.declarations import ScoreTable
+from regard.tasks.evaluation import Values
+from regard.tasks.finetune.records import HeadScores, describe_mix
+
+if TYPE_CHECKING:
+    from regard.tasks.card import CardInput
 
 
 class EncodedRows(Encoded, Protocol):
@@ -48,6 +54,29 @@ class ScoreName:
     rule: str = ""
 
 
-def describe_mix(mix: Mapping[str, float]) -> str:
-    """Return the weight of each layer of an ELMo, and their common scale, as text."""
-    return ", ".join(f"{name} {value:.3f}" for name, value in mix.items())
+class HeadReports:
+    """The part of a fine-tuning task that shows scores."""
+
+    def score_lines(self, scores: Mapping[str, Values]) -> list[str]:
+        """Return the weights of an ELMo's layers."""
+        mix = next(iter(scores.values())).get("mix")
+        return [f"learned weights of the layers: {describe_mix(mix)}"] if mix else []
+
+    def score_tables(self, name: str, values: Values) -> list[ScoreTable]:
+        """Return the metrics of each label."""
+        classes = HeadScores.model_validate(values).classes
+        rows = [(each.label, f"{each.count:,}", *each.numbers) for each in classes]
+        header = ("label", "examples", "precision", "recall", "F1")
+        return [ScoreTable(f"{name} by label", header, rows)] if rows else []
+
+    def score_details(self, card: "CardInput", name: str, values: Values) -> list[str]:
+        """Return the metrics of each label, the confusion matrix and the most confident errors of a set."""
+        from regard.tasks.finetune.card import score_details
+
+        return score_details(card, name, HeadScores.model_validate(values))
+
+    def describe(self, card: "CardInput") -> list[str]:
+        """Return the section on the data."""
+        from regard.tasks.finetune.card import data_section
+
+        return data_section(card)

@@ -1,5 +1,6 @@
 """Schemas of a fine-tuned model's files: facts in its checkpoint, its data and scores in run.json, its passports."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -136,3 +137,8 @@ class HeadScores(ScoresRecord):
         if self.confusion and [len(row) for row in self.confusion] != [size] * size:
             raise ValueError(f"confusion has not {size} rows and columns, one for each label")
         return self
+
+
+def describe_mix(mix: Mapping[str, float]) -> str:
+    """Return the weight of each layer of an ELMo, and their common scale, as text."""
+    return ", ".join(f"{name} {value:.3f}" for name, value in mix.items())

@@ -13,7 +13,7 @@ from regard.errors import ConfigError, DataError
 from regard.metrics.comparison import Score
 from regard.models.base.protocols import CausalLM
 from regard.nn.inference.memory import retry_smaller
-from regard.tasks.data import EvalSet
+from regard.tasks.data import EvalSet, SampleLoss, spread
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.language_model.evaluate import text_statistics, window_of_pipeline
 from regard.tasks.language_model.pipeline import Generator
@@ -67,6 +67,15 @@ def encoded_for(generator: Generator, name: str, chats: Sequence[Chat]) -> EvalS
     if not len(encoded):
         raise DataError(f"{name}: no conversation has an answer within the context window; shorten the prompts.")
     return EvalSet(name, encoded)
+
+
+def sample_chats(generator: Generator, chats: Sequence[Chat], examples: int) -> SampleLoss:
+    """Return the loss on the answers of so many conversations, spread over those that are given."""
+    encoded, machine = encoded_for(generator, "valid", chats).rows, scoring_machine(generator.device)
+    rows = np.array(spread(len(encoded), examples))
+    return SampleLoss(
+        lambda: float(np.concatenate(answer_losses(generator.model, encoded, rows, machine)).mean()), len(rows)
+    )
 
 
 def evaluate_chats(generator: Generator, chosen: EvalSet) -> Evaluation:

@@ -37,7 +37,7 @@ from regard.tasks.text.task import TextTask
 if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.metrics.bootstrap import Statistic
-    from regard.tasks.data import EvalSet, Prepared, TextTaskData
+    from regard.tasks.data import EvalSet, Prepared, SampleLoss, TextTaskData
     from regard.tasks.language_model.chats import ChatData
     from regard.tasks.language_model.pipeline import Generator
 
@@ -207,6 +207,17 @@ class LanguageModel(TextTask[LanguageSettings[ModelSettings], "TextTaskData | Ch
         from regard.tasks.language_model.evaluate import evaluate_text
 
         return evaluate_text(pipeline, chosen, options.stride if isinstance(options, LanguageEvaluation) else None)
+
+    def sample_loss(self, pipeline: "Generator", record: RunRecord, examples: int) -> "SampleLoss":
+        """Return the loss on windows of the validation text, or on the answers of conversations."""
+        if record.data_settings(LanguageData).train.path is not None:
+            from regard.tasks.language_model.chat_scores import sample_chats
+            from regard.tasks.language_model.chats import gather_chats
+
+            return sample_chats(pipeline, gather_chats(record.data_settings(LanguageData)).valid, examples)
+        from regard.tasks.language_model.evaluate import sample_windows
+
+        return sample_windows(pipeline, record, examples)
 
     def statistics(self, pipeline: "Generator", chosen: "EvalSet", outputs: Sequence[str]) -> "dict[str, Statistic]":
         """Return the metrics of a text as functions of how often each of its documents or blocks counts."""

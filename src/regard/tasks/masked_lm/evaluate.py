@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,21 +17,26 @@ from regard.data.encoding.batches import NO_LABEL
 from regard.data.feeds.masked_lm import MlmBatch, fixed_batches
 from regard.data.feeds.masking import Masker
 from regard.data.feeds.sentence_pairs import Marks, SentencePairSampler
+from regard.data.settings.text import MaskedTextData
 from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic, exponential, ratio
 from regard.metrics.comparison import Score
 from regard.nn.inference.memory import retry_smaller
 from regard.objectives.masked_lm import follows, hidden_states_varlen
 from regard.pipelines.encoder import Encoder
-from regard.tasks.data import EvalSet
+from regard.tasks.data import EvalSet, SampleLoss, spread
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.masked_lm.records import MaskedFacts
-from regard.tasks.text.corpora import scoring_machine, text_hashes
+from regard.tasks.record import RunRecord
+from regard.tasks.text.corpora import scoring_machine, text_hashes, validation_corpus
 from regard.tasks.text.nll import tokenizer_hash, unit_columns, unit_lines
 from regard.training.device.machine import Machine
+from regard.training.parallel.division import map_arrays
 
 LOGITS = 2**24
 """Logits that are in memory at once."""
+SUMMED = ("sequences", "tokens", "masked", "nll", "hits", "pairs", "pair_nll", "pair_hits")
+"""Metrics that are sums over batches."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +97,24 @@ def _masked_metrics(
     model: Any, text: MaskedText, machine: Machine, limit: int, count: int | None, keeps_sums: bool
 ) -> MaskedLmMetrics:
     totals = MaskedLmMetrics(sums=[] if keeps_sums else None)
-    for batch in fixed_batches(text.pairs, text.masker, limit, count):
+
+    def counted() -> Iterator[MlmBatch]:
+        for batch in fixed_batches(text.pairs, text.masker, limit, count):
+            totals.labels.update(batch.labels.tolist())
+            yield batch
+
+    def of_batch(batch: MlmBatch) -> NDArray[np.float64]:
+        metrics = MaskedLmMetrics(sums=[] if keeps_sums else None)
         with machine.autocast():
-            _add(totals, model, batch.to(machine.device))
-        totals.labels.update(batch.labels.tolist())
+            _add(metrics, model, batch.to(machine.device))
+        sums = np.concatenate([each.ravel() for each in metrics.sums or [np.zeros(0)]])
+        return np.concatenate([[getattr(metrics, name) for name in SUMMED], sums])
+
+    for numbers in map_arrays(counted(), of_batch):
+        for name, value in zip(SUMMED, numbers.tolist(), strict=False):
+            setattr(totals, name, getattr(totals, name) + type(getattr(totals, name))(value))
+        if totals.sums is not None:
+            totals.sums.append(numbers[len(SUMMED) :].reshape(-1, 6))
     return totals
 
 
@@ -166,6 +185,26 @@ def evaluate_masked(encoder: Encoder, chosen: EvalSet) -> Evaluation:
         hashes=text_hashes(chosen),
         details={"rule": rule},
     )
+
+
+def sample_sequences(encoder: Encoder, record: RunRecord, examples: int) -> SampleLoss:
+    """Return the loss of masked tokens, with the same masks each time, in windows spread over a validation text."""
+    corpus = validation_corpus(record, encoder.tokenizer, schema=MaskedTextData)
+    text, machine = masked_text(corpus, encoder), scoring_machine(encoder.device)
+    windows = np.array(spread(-(-len(corpus) // text.pairs.window), examples))
+    batches = [
+        each.to(machine.device)
+        for each in fixed_batches(text.pairs, text.masker, machine.micro_batch_tokens, windows=windows)
+    ]
+
+    @torch.inference_mode()
+    def loss() -> float:
+        totals = MaskedLmMetrics()
+        for batch in batches:
+            _add(totals, encoder.model, batch)
+        return totals.named()["mlm_loss"]
+
+    return SampleLoss(loss, len(windows))
 
 
 def masked_statistics(lines: Sequence[str]) -> dict[str, Statistic]:

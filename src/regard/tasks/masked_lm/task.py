@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.metrics.bootstrap import Statistic
     from regard.pipelines.encoder import Encoder
-    from regard.tasks.data import EvalSet, Prepared, TextTaskData
+    from regard.tasks.data import EvalSet, Prepared, SampleLoss, TextTaskData
 
 
 class MaskedLanguageModel(TextTask[MaskedSettings[ModelSettings], "TextTaskData", "Encoder"]):
@@ -168,6 +168,12 @@ class MaskedLanguageModel(TextTask[MaskedSettings[ModelSettings], "TextTaskData"
         from regard.tasks.masked_lm.evaluate import evaluate_masked
 
         return evaluate_masked(pipeline, chosen)
+
+    def sample_loss(self, pipeline: "Encoder", record: RunRecord, examples: int) -> "SampleLoss":
+        """Return the loss of masked tokens in windows of the validation text."""
+        from regard.tasks.masked_lm.evaluate import sample_sequences
+
+        return sample_sequences(pipeline, record, examples)
 
     def statistics(self, pipeline: "Encoder", chosen: "EvalSet", outputs: Sequence[str]) -> "dict[str, Statistic]":
         """Return the metrics as functions of how often each sequence counts."""

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from regard.training.settings import TrainSettings
 
 
+IDEOGRAM_WEIGHT = 2.5
+"""Characters of an alphabet that an ideogram or a syllable stands for, about."""
+
+
 @dataclass(frozen=True)
 class Survey:
     """Size of the training data before it is tokenized, in part estimated from its beginning."""
@@ -21,6 +25,15 @@ class Survey:
     """Characters of text, of both sides together where there are two."""
     sides: int = 1
     """2 for pairs of a source and a target text."""
+    ideograms: float = 0.0
+    """Fraction of the characters that are ideograms, kana or Hangul syllables."""
+    alphabet: int = 0
+    """Distinct characters in the beginning of the files; 0: not known."""
+
+    @property
+    def weighted_characters(self) -> float:
+        """Characters, an ideogram counted as those of an alphabet that it stands for."""
+        return self.characters * (1 + (IDEOGRAM_WEIGHT - 1) * self.ideograms)
 
 
 @dataclass(frozen=True)
@@ -122,7 +135,10 @@ class PlanInput:
         if self.survey is None:
             return 0
         text = getattr(self.settings, "text", None)
-        return max(1, round(self.survey.characters / self.survey.sides / characters_per_token(text)))
+        amount = (
+            self.survey.characters if getattr(text, "kind", "word") == "char" else self.survey.weighted_characters
+        )
+        return max(1, round(amount / self.survey.sides / characters_per_token(text)))
 
     @property
     def tokens_per_parameter(self) -> float | None:

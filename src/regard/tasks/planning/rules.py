@@ -6,10 +6,14 @@ The constants were chosen on Multi30k, tiny Shakespeare, Wikipedia and the minia
 import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from regard.tasks.planning.inputs import Default, PlanInput, amount
 from regard.tasks.planning.speed import tokens_within, updates_within
 from regard.training.settings import OPEN_END
+
+if TYPE_CHECKING:
+    from regard.text.settings import TokenizerSettings
 
 PRE_NORM_RATE = 0.5
 """Peak learning rate of Adam times the width, for norms before the sums."""
@@ -28,10 +32,17 @@ DEEP = 12
 SMALL_TEXT, SMALL_TEXT_VOCABULARY = 3.6e6, 8000
 """Characters of training text, and the vocabulary that suits them: below, it falls with the power 0.7; above, it
 grows with 0.25."""
+ROOM, LARGEST_ALPHABET = 100, 1000
+"""Tokens of a vocabulary beside its characters, and the most of these in a WordPiece vocabulary."""
 MEDIUM_EPOCH = 460_000
 """Tokens of an epoch whose updates have `REFERENCE_UPDATE` tokens on a GPU; they grow with the square root."""
 WARMUP, POST_NORM_WARMUP = 600, 1500
 """Updates of the warm-up of a long run; norms after the sums need a longer one."""
+WARMING, DEEP_WARMING = 0.1, 1 / 3
+"""The largest fraction of a run for it, and for deep post-norm stacks: where the rate rises fast, their positions
+become alike, so that cross-attention has nothing to choose from."""
+DEEP_POST_NORM = 5
+"""Layers from which a post-norm stack is deep; its rate is lower by the square root of what the warm-up lacks."""
 ENOUGH_PASSES = 8
 """Passes over the data from which a model needs all of its regularization; one that sees all once needs none."""
 FEWEST_UPDATES = 1000
@@ -57,7 +68,7 @@ def training(plan: PlanInput, patience: int) -> Iterator[Default]:
     if minutes is not None:
         steps = min(steps, updates_within(plan, 60 * minutes, tokens_per_update))
     yield from size
-    yield from peak_rate(plan, tokens_per_update)
+    yield from peak_rate(plan, tokens_per_update, float(plan.value("train.warmup", end)))
     yield from end
     yield from average(plan, steps)
     yield from machine(plan, steps, tokens_per_update)
@@ -69,10 +80,19 @@ def vocabulary(plan: PlanInput, smallest: int = 300, largest: int = 50_000) -> I
     text = plan.text
     if plan.survey is None or text.kind not in ("bpe", "wordpiece", "unigram") or plan.settings.init_from is not None:
         return
-    ratio = plan.survey.characters / SMALL_TEXT
+    ratio = plan.survey.weighted_characters / SMALL_TEXT
     size = SMALL_TEXT_VOCABULARY * ratio ** (0.7 if ratio < 1 else 0.25)
-    size = int(two_digits(min(largest, max(smallest, size))))
-    yield Default("text.size", size, f"{amount(plan.survey.characters)} characters of text")
+    reason = f"{amount(plan.survey.characters)} characters of text"
+    if (alphabet := _alphabet(text, plan.survey.alphabet)) > max(size, smallest):
+        size, reason = alphabet, f"{plan.survey.alphabet:,} distinct characters"
+    yield Default("text.size", int(two_digits(min(largest, max(smallest, size)))), reason)
+
+
+def _alphabet(text: "TokenizerSettings", characters: int) -> float:
+    """Return the tokens that a vocabulary needs at least: characters, and in WordPiece again those inside words."""
+    if text.pretokenizer == "byte-level":
+        return 0.0
+    return ROOM + 1.2 * (2 * min(characters, LARGEST_ALPHABET) if text.kind == "wordpiece" else characters)
 
 
 def update_size(plan: PlanInput) -> Iterator[Default]:
@@ -90,7 +110,7 @@ def update_size(plan: PlanInput) -> Iterator[Default]:
     yield Default("train.tokens_per_update", tokens, reason)
 
 
-def peak_rate(plan: PlanInput, tokens_per_update: int) -> Iterator[Default]:
+def peak_rate(plan: PlanInput, tokens_per_update: int, warmup: float = POST_NORM_WARMUP) -> Iterator[Default]:
     """Plan the peak learning rate from width, depth, order of norms and size of an update."""
     model = plan.settings.model
     train = plan.train
@@ -104,9 +124,12 @@ def peak_rate(plan: PlanInput, tokens_per_update: int) -> Iterator[Default]:
         order = getattr(model, "norm_order", "pre")
         rate = PRE_NORM_RATE / width * (POST_NORM if order == "post" else 1)
         rate *= CONVOLUTIONAL if family == "convolutional" else 1
-        depth = max(int(getattr(model, name, 0)) for name in ("layers", "encoder_layers", "decoder_layers"))
+        depth = _depth(plan)
         rate *= math.sqrt(DEEP / depth) if depth > DEEP else 1
         words = f"width {width}" + (f", {depth} layers" if depth else "") + (f", {order}-norm" if depth else "")
+        if _is_deep_post_norm(plan) and 1 <= warmup < POST_NORM_WARMUP:
+            rate *= math.sqrt(warmup / POST_NORM_WARMUP)
+            words += f", a warm-up of {warmup:.0f}"
     rate = min(HIGHEST_RATE, rate * (tokens_per_update / REFERENCE_UPDATE) ** UPDATE_POWER)
     yield Default("train.learning_rate", two_digits(rate), f"{words}, updates of {amount(tokens_per_update)} tokens")
 
@@ -134,22 +157,30 @@ def length(plan: PlanInput, tokens_per_update: int, patience: int) -> Iterator[D
         reason = "validation ends the run"
         yield Default("train.schedule", "wsd", reason)
         yield Default("train.patience", patience, reason)
-    longest, tenth = _warmup(plan), max(1, steps // 10)
-    words = f"a tenth of {amount(steps)} updates" if tenth < longest else f"as long as {_order(plan)} need it"
-    yield Default("train.warmup", min(longest, tenth), words)
+    yield from warmup(plan, steps)
     every = min(500, max(100, 4 * per_epoch) if per_epoch else 500, max(1, steps // 12))
     yield Default("train.validate_every", every, f"{per_epoch:,} updates an epoch" if per_epoch else reason)
 
 
-def _warmup(plan: PlanInput) -> int:
-    """Return the updates of a warm-up in a long run."""
-    return POST_NORM_WARMUP if getattr(plan.settings.model, "norm_order", "pre") == "post" else WARMUP
-
-
-def _order(plan: PlanInput) -> str:
-    """Return what a warm-up depends on in words."""
+def warmup(plan: PlanInput, steps: int) -> Iterator[Default]:
+    """Plan the warm-up of a run of so many updates."""
     order = getattr(plan.settings.model, "norm_order", None)
-    return f"{order}-norm stacks" if order else "models without such norms"
+    longest = POST_NORM_WARMUP if order == "post" else WARMUP
+    fraction, part = (DEEP_WARMING, "third") if _is_deep_post_norm(plan) else (WARMING, "tenth")
+    most = max(1, int(fraction * steps))
+    enough = f"as long as {order}-norm stacks need it" if order else "longer ones gain nothing"
+    yield Default(
+        "train.warmup", min(longest, most), f"a {part} of {amount(steps)} updates" if most < longest else enough
+    )
+
+
+def _depth(plan: PlanInput) -> int:
+    names = ("layers", "encoder_layers", "decoder_layers")
+    return max(int(getattr(plan.settings.model, name, 0)) for name in names)
+
+
+def _is_deep_post_norm(plan: PlanInput) -> bool:
+    return getattr(plan.settings.model, "norm_order", None) == "post" and _depth(plan) >= DEEP_POST_NORM
 
 
 def average(plan: PlanInput, steps: int) -> Iterator[Default]:

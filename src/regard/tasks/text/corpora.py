@@ -126,15 +126,18 @@ def text_hashes(chosen: EvalSet) -> dict[str, Any]:
     return {"sources": chosen.rows.text_hash, "references": []}
 
 
-def validation_corpus(record: RunRecord, tokenizer: Tokenizer, progress: Progress = SILENT) -> Corpus:
+def validation_corpus(
+    record: RunRecord, tokenizer: Tokenizer, progress: Progress = SILENT, schema: type[TextData] = LanguageData
+) -> Corpus:
     """Return the validation text of a run, if its tokenized text still exists."""
     if not text_report(record).folder:
         raise DataError(f"{record.path}: it was trained on conversations, and has no running text.")
-    data, folder = record.data_settings(LanguageData), Path(text_report(record).folder)
+    data, folder = record.data_settings(schema), Path(text_report(record).folder)
     if not folder.is_dir():
         raise DataError(f"{folder}: the tokenized text of {record.path} is not here any more.")
     if data.valid is not None:
-        return tokenize(data.valid, tokenizer, folder / "valid", progress)
+        rule = getattr(data, "sentences", None)
+        return tokenize(data.valid, tokenizer, folder / "valid", progress, sentences=rule)
     return tokenize_all(data, tokenizer, folder, progress).valid
 
 

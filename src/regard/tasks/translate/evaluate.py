@@ -17,13 +17,14 @@ from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic
 from regard.metrics.translation import paper_scores, scores_and_statistics
 from regard.progress import SILENT, Progress
-from regard.tasks.data import EvalSet
+from regard.tasks.data import EvalSet, SampleLoss, spread
 from regard.tasks.evaluation import Evaluation
 from regard.tasks.translate.losses import mean_nll
 from regard.tasks.translate.options import AnyTranslateOptions
 from regard.tasks.translate.pipeline import Translator
 from regard.tasks.translate.prepare import validation_pairs
 from regard.training.device.machine import MICRO_BATCH_TOKENS
+from regard.training.parallel.division import map_texts
 
 
 def pair_set(name: str, pairs: Sequence[Pair]) -> EvalSet:
@@ -84,10 +85,11 @@ def evaluate_pairs(
         progress.warn(f"{name}: {(~fits).sum():,} pairs are longer than the {bound:,} tokens {limit_name}.")
     started = time.perf_counter()
     sources = [pair.source if can else "" for pair, can in zip(pairs, is_readable, strict=True)]
-    translations = translator(sources, progress=progress, options=options)
+    translate = lambda some: [each.text for each in translator(some, progress=progress, options=options)]
+    translations = map_texts(sources, translate)
     elapsed = time.perf_counter() - started
     # A hypothesis is one line, so that what is scored is what a file of hypotheses can hold.
-    hypotheses = tuple(" ".join(each.text.splitlines()) for each in translations)
+    hypotheses = tuple(" ".join(each.splitlines()) for each in translations)
     limit = MICRO_BATCH_TOKENS[translator.device.type]
     losses = mean_nll(translator.model, encoded.select(np.flatnonzero(fits)), translator.device, limit)
     scores, statistics = scores_and_statistics(hypotheses, chosen.references)
@@ -111,6 +113,16 @@ def evaluate_pairs(
         decode=decoding_of(options),
         decode_defaults=decoding_of(translator.options()),
     )
+
+
+def sample_pairs(translator: Translator, data: PairData, examples: int) -> SampleLoss:
+    """Return the loss on so many validation pairs of a run, spread over them; those that do not fit are left out."""
+    pairs = validation_pairs(data)
+    encoded = encode_pairs(translator, [pairs[row] for row in spread(len(pairs), examples)])
+    bound = translator.bound or max(encoded.source.lengths.max(), encoded.target.lengths.max())
+    chosen = encoded.select(np.flatnonzero((encoded.source.lengths <= bound) & (encoded.target.lengths <= bound)))
+    limit = MICRO_BATCH_TOKENS[translator.device.type]
+    return SampleLoss(lambda: mean_nll(translator.model, chosen, translator.device, limit)["loss"], len(chosen))
 
 
 def decoding_of(options: AnyTranslateOptions) -> dict[str, Any]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from regard.checkpoint.bundle import Bundle
     from regard.metrics.bootstrap import Statistic
     from regard.tasks.card import CardInput
-    from regard.tasks.data import EvalSet, Prepared, TranslationData
+    from regard.tasks.data import EvalSet, Prepared, SampleLoss, TranslationData
     from regard.tasks.translate.pipeline import Translator
 
 CONTINUED_RATE = 1e-4
@@ -240,6 +240,12 @@ class Translate(Task[PairRunSettings[ModelSettings], "TranslationData", "Transla
         from regard.tasks.translate.evaluate import evaluate_pairs
 
         return evaluate_pairs(pipeline, chosen, progress, **options.model_dump(exclude_none=True))
+
+    def sample_loss(self, pipeline: "Translator", record: RunRecord, examples: int) -> "SampleLoss":
+        """Return the loss on sentence pairs of validation: of all target tokens, or of masked ones (mask-predict)."""
+        from regard.tasks.translate.evaluate import sample_pairs
+
+        return sample_pairs(pipeline, record.data_settings(PairData), examples)
 
     def statistics(self, pipeline: "Translator", chosen: "EvalSet", outputs: Sequence[str]) -> "dict[str, Statistic]":
         """Return the corpus scores of hypotheses as functions of how often each sentence counts."""

@@ -53,7 +53,7 @@ class Failures:
         address, port = os.environ.get("MASTER_ADDR", "127.0.0.1"), int(os.environ.get("MASTER_PORT", "29500"))
         is_host = rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
         try:
-            store = dist.TCPStore(address, port, size, is_host, timeout, wait_for_workers=False)  # type: ignore[attr-defined]
+            store = _connected(address, port, size, is_host, timeout)
         except (RuntimeError, ValueError) as error:  # DistError is one
             if is_host:
                 raise RunError(
@@ -133,6 +133,25 @@ class Failures:
     def _host(self, rank: int) -> str:
         key = f"host/{rank}"
         return self.store.get(key).decode() if self.store.check([key]) else "an unknown host"
+
+
+def _connected(address: str, port: int, size: int, is_host: bool, timeout: timedelta) -> Store:
+    """Return the store; torch itself waits for ever where another program listens that does not answer."""
+    outcome: list[Store | Exception] = []
+
+    def connect() -> None:
+        try:
+            outcome.append(dist.TCPStore(address, port, size, is_host, timeout, wait_for_workers=False))  # type: ignore[attr-defined]
+        except Exception as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(timeout.total_seconds() + ANSWER_SECONDS)
+    result = outcome[0] if outcome else ValueError("what listens there does not answer")
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 def is_lost(error: Exception) -> bool:
