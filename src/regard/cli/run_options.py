@@ -76,7 +76,7 @@ TIME = [MINUTES, replace(MINUTES, name="hours", doc="The same in hours.")]
 """The options that limit the time of a run."""
 
 PROCESSES = flags_of(MachineSettings, "processes", "max_restarts", panel="Several processes")
-"""The options of training by several processes on one host."""
+"""The options of several processes on one host."""
 
 
 def time_limit(flags: Mapping[str, Any]) -> dict[str, float]:

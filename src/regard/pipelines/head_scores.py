@@ -1,11 +1,13 @@
 """Batched inference of a model with a task head: outputs in the order of the examples."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.cancellation import end_if_cancelled
 from regard.data.feeds.sampler import Rows, micro_batches
 from regard.progress import SILENT, Progress
 
@@ -52,11 +54,15 @@ def head_outputs(
 def _scores(model: Any, examples: Encoded, device: "torch.device", limit: int, progress: Progress) -> list[Scores]:
     import torch
 
+    from regard.training.parallel.division import map_arrays
+
     outputs: list[Scores] = [np.zeros(0)] * len(examples)
     if not len(examples):
         return outputs
     with torch.inference_mode(), progress.bar("predict", len(examples)) as bar:
-        for rows in micro_batches(np.arange(len(examples)), *examples.lengths, limit):
+
+        def of_batch(rows: Rows) -> Scores:
+            end_if_cancelled()
             batch = examples.batch(rows).to(device)
             scores = model(batch.reading, batch.places, batch.candidate_mask).double().cpu().numpy()
             candidates = batch.candidate_mask.sum(1).cpu().numpy()
@@ -66,10 +72,29 @@ def _scores(model: Any, examples: Encoded, device: "torch.device", limit: int, p
                 each = [values[:count] for values, count in zip(scores, candidates, strict=True)]
             else:
                 each = list(scores)
-            for row, values in zip(rows, each, strict=True):
-                outputs[row] = values
             bar.advance(len(rows))
+            return _packed(each)
+
+        batches = list(micro_batches(np.arange(len(examples)), *examples.lengths, limit))
+        for rows, packed in zip(batches, map_arrays(batches, of_batch), strict=True):
+            for row, values in zip(rows, _unpacked(packed), strict=True):
+                outputs[row] = values
     return outputs
+
+
+def _packed(rows: Sequence[Scores]) -> Scores:
+    """Return arrays of any shape in one: the number of dimensions of each, their sizes, its values."""
+    return np.concatenate([[np.ndim(each), *np.shape(each), *np.ravel(each)] for each in rows])
+
+
+def _unpacked(numbers: Scores) -> Iterator[Scores]:
+    """Yield the arrays that `_packed` has put together."""
+    while len(numbers):
+        dimensions = int(numbers[0])
+        shape = tuple(int(size) for size in numbers[1 : 1 + dimensions])
+        end = 1 + dimensions + math.prod(shape)
+        yield numbers[1 + dimensions : end].reshape(shape)[()]
+        numbers = numbers[end:]
 
 
 def softmax(scores: Scores) -> Probabilities:

@@ -17,6 +17,7 @@ from regard.errors import RegardError, RunError, RunInterrupted
 from regard.models.base.settings import ModelSettings
 from regard.progress import SILENT, Progress
 from regard.registry import packages_of
+from regard.runs.final_scores import final_scores
 from regard.runs.preflight import prepare_run, untrained
 from regard.runs.processes import (
     check_alike,
@@ -28,13 +29,11 @@ from regard.runs.processes import (
 from regard.runs.reports.card import leave_card
 from regard.runs.run import Run
 from regard.runs.saving import Saver
-from regard.runs.scores.evaluate import score_run
 from regard.runs.store.folder import abandon, clear_leftovers, missing_folders
 from regard.runs.store.process import this_process
 from regard.tasks.contract import AnyTask, find_task
 from regard.tasks.data import Prepared
 from regard.tasks.init_from import run_context
-from regard.tasks.load import load
 from regard.tasks.record import MachineRecord, RunRecord
 from regard.tasks.settings import RunSettings
 from regard.training.device.machine import Machine, prepare_machine
@@ -45,7 +44,6 @@ from regard.training.parallel.process_group import ProcessGroup, init_process_gr
 from regard.training.reports.loggers import check_loggers, open_loggers
 from regard.training.reports.metrics_log import MetricsLog
 from regard.training.settings import LoopSettings, TrainSettings
-from regard.training.state import LoopState
 from regard.version import __version__
 
 Start = Literal["new", "replace", "again", "resume"]
@@ -133,8 +131,7 @@ def execute(run: Run, job: RunSpec, progress: Progress = SILENT) -> Run:
                 _step_back(run, *checkpoint, trainer.state.step, progress)
             _open(run, job, prepared, described, counted.steps)
         reason = _train(run, trainer, job.stop_at)
-        if team.is_main:
-            _close(run, task, prepared, trainer.state, reason, progress, job.is_scored)
+        _close(run, task, prepared, trainer, reason, progress, job.is_scored)
         team.wait()
     if trainer.received:
         sentences = (
@@ -256,21 +253,24 @@ def _close(
     run: Run,
     task: AnyTask,
     prepared: Prepared[Any],
-    state: LoopState,
+    trainer: Trainer,
     reason: Reason,
     progress: Progress,
     is_scored: bool,
 ) -> None:
-    run.note(
-        steps=state.step,
-        best_step=state.best_step,
-        seconds=round(state.seconds, 1),
-        data_wait_seconds=round(state.waited, 3),
-    )
-    if reason == "interrupted" or not is_scored:
-        run.note(state=reason)
-    else:
-        pipeline = load(run.best, str(next(prepared.bundle.model.parameters()).device))
-        run.note(state=reason, scores=score_run(task, run, pipeline, prepared, progress))
+    """Note how training ended, score the best checkpoint by all processes, and leave the card."""
+    state, noted = trainer.state, dict[str, object]()
+    if trainer.team.is_main:
+        run.note(
+            steps=state.step,
+            best_step=state.best_step,
+            seconds=round(state.seconds, 1),
+            data_wait_seconds=round(state.waited, 3),
+        )
+    if reason != "interrupted" and is_scored:
+        noted["scores"] = final_scores(run, task, prepared, trainer, progress)
+    if not trainer.team.is_main:
+        return
+    run.note(state=reason, **noted)
     if is_scored:
         leave_card(run, progress)

@@ -14,7 +14,7 @@ from regard.config.parsing import parse_json
 from regard.errors import CheckpointError, ConfigError, RunError
 from regard.models.base.settings import ModelSettings
 from regard.nn.layers.dtensor import local
-from regard.processes import BEGAN, command_began, is_started, processes_on_host
+from regard.processes import BEGAN, command_began, is_main_process, is_started, processes_on_host
 from regard.progress import Progress
 from regard.runs.run import Run
 from regard.tasks.record import RECORD
@@ -36,6 +36,12 @@ def start_processes(machine: MachineSettings) -> None:
 
     os.environ[BEGAN] = repr(command_began())
     sys.exit(launch(sys.argv[1:], machine.processes, machine.max_restarts))
+
+
+def divide_command(processes: int | None) -> bool:
+    """Run this command in several processes if that many are asked for; return True in the one that prints."""
+    start_processes(MachineSettings(processes=processes or 1))
+    return is_main_process()
 
 
 def check_processes(machine: MachineSettings) -> None:

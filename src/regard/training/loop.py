@@ -256,8 +256,9 @@ class Trainer(Recoverable):
         """Validate, update the best metric, and save a checkpoint; return a divergence if a metric is not finite."""
         state, settings, started = self.state, self.settings, time.monotonic()
         self.model.eval()
-        with self.average.applied(), self.gradients.gathered():
+        with self.average.applied(), self.gradients.evaluating(self.team):
             metrics = validate_or_release(lambda: self.hooks.validate(self.model), self.gradients.release, state.step)
+        metrics = self.team.share_values(metrics)  # decisions are the same in all processes
         for name, metric in metrics.items():
             if not math.isfinite(metric):
                 return Divergence(f"the validation's {name} is NaN or infinite")

@@ -70,7 +70,7 @@ def equal(team, out):
             assert_close(gradient, wanted[name].grad, atol=1e-10, rtol=0, msg=lambda text, name=name: name + text)
         assert any(is_dtensor(each) and len(parts_of(each)) == 3 for each in several.parameters())
         data = batch()
-        with torch.no_grad(), gradients.gathered():
+        with torch.no_grad(), gradients.evaluating(split):
             logits = (each.eval()(data.source, data.source_mask, data.target) for each in (one, several))
             assert_close(*logits, atol=1e-10, rtol=0)
             hidden = torch.randn(6, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(1))

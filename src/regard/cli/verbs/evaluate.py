@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from regard import registry
 from regard.cli.options import JSON, QUIET, Flag, Given, Run, column, options
-from regard.cli.run_options import COLUMNS, MACHINE, RUN_FLAGS, label_columns
+from regard.cli.run_options import COLUMNS, MACHINE, PROCESSES, RUN_FLAGS, label_columns
 from regard.cli.task_options import Schemas, honored, shown, task_flags
 from regard.errors import ConfigError
 from regard.runs.scores.settings import ScoreSettings
@@ -21,12 +21,12 @@ REPEATED = " Repeat for further references."
 
 
 def _source_flags() -> list[Flag]:
-    """Return the options that name a data set: those of training data, with several references."""
+    """Return the options that name a data set, as training data but with several references, and of processes."""
     several = {"target": tuple[str, ...], "target_column": tuple[str, ...]}
     sources = [each for setting, each in RUN_FLAGS.items() if setting.startswith("data.train.")]
     return [
         replace(each, type=several[each.name], doc=each.doc + REPEATED) if each.name in several else each
-        for each in (*sources, *COLUMNS)
+        for each in (*sources, *COLUMNS, PROCESSES[0])
     ]
 
 
@@ -34,17 +34,17 @@ def _source_flags() -> list[Flag]:
 def evaluate(given: Given, run: Run) -> None:
     """Score a model on its own test sets or on other data: BLEU, perplexity, F1."""
     from regard.runs.evaluate import evaluate
+    from regard.runs.processes import divide_command
     from regard.runs.scores.model import task_of
 
-    task = task_of(run)
-    source, own = source_of(task, run, given), honored(task, run, given, SCHEMAS)
-    chosen = own | given.values_of(ScoreSettings.model_fields)
-    evaluated = evaluate(run, source, **chosen, device=given.device, progress=given.progress)
+    prints, task = divide_command(given["processes"]), task_of(run)
+    chosen = honored(task, run, given, SCHEMAS) | given.values_of(ScoreSettings.model_fields)
+    evaluated = evaluate(run, source_of(task, run, given), **chosen, device=given.device, progress=given.progress)
     values = {name: each.to_dict() for name, each in evaluated.items()}
     files = [str(file) for each in evaluated.values() for file in each.files]
     passports = [f"score passports: {', '.join(files)}"] if files else []
     compared = [part for each in evaluated.values() if each.comparison for part in each.comparison.parts()]
-    given.show(values, *task.score_parts(values), *passports, *compared)
+    given.show(values, *task.score_parts(values), *passports, *compared) if prints else None
 
 
 def source_of(task: "AnyTask", run: str, given: Given) -> "Settings | None":

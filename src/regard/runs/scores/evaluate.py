@@ -11,6 +11,7 @@ from regard.config.settings import Settings
 from regard.data.sources.memory import memory_lines
 from regard.errors import ConfigError, RunError
 from regard.metrics.bootstrap import bootstrap
+from regard.processes import is_main_process
 from regard.progress import SILENT, Progress
 from regard.runs.scores.model import EvaluatedModel, open_model, task_of
 from regard.runs.scores.passport import issue, keep_passport
@@ -117,21 +118,29 @@ def eval_sets(
 def evaluate_set(
     task: AnyTask, pipeline: Any, chosen: EvalSet, options: EvaluateOptions, progress: Progress
 ) -> Evaluation:
-    """Return the evaluation of a pipeline on one set, with the confidence intervals of its metrics."""
+    """Return the evaluation of a pipeline on one set, with the confidence intervals of its metrics.
+
+    Of several processes the main one has intervals.
+    """
     evaluation = task.evaluate(pipeline, chosen, options, progress)
-    intervals = bootstrap(evaluation.statistics, evaluation.count)
+    intervals = bootstrap(evaluation.statistics, evaluation.count) if is_main_process() else {}
     return replace(evaluation, task=task.name, intervals=intervals)
 
 
 def score_run(
     task: AnyTask, run: RunFolder, pipeline: Any, prepared: Prepared[Any], progress: Progress
 ) -> dict[str, Any]:
-    """Score a run that has just ended on its test sets, write their passports, and return the scores for run.json."""
+    """Score a run that has just ended on its test sets, and return the scores for run.json.
+
+    Of several processes, which compute together, the main one writes the passports.
+    """
     options, record = task.evaluation(), run.record
     sets = dict(prepared.tests) or _recorded_sets(task, pipeline, record, progress)
     evaluations = {}
     for name, chosen in sets.items():
         evaluation = evaluate_set(task, pipeline, chosen, options, progress)
+        if not is_main_process():
+            continue
         passport = issue(evaluation, pipeline, str(run.path))
         keep_passport(passport, evaluation.decode_defaults, run.path, progress=progress)
         evaluations[name] = evaluation.to_dict()
@@ -162,7 +171,7 @@ def _evaluate(
         rival.check(model.name, pipeline, chosen)
     evaluation = evaluate_set(task, pipeline, chosen, options, progress)
     files: tuple[Path, ...] = ()
-    if model.origin or out is not None:
+    if (model.origin or out is not None) and is_main_process():
         path = Path(model.origin) if model.origin else None
         passport = issue(evaluation, pipeline, model.origin)
         files = keep_passport(passport, evaluation.decode_defaults, path, out, progress)

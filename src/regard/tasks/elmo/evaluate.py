@@ -10,7 +10,7 @@ import torch
 
 from regard.checkpoint.bundle import Bundle
 from regard.data.corpus.corpus import Corpus
-from regard.data.feeds.char_words import WordLookup, fixed_words
+from regard.data.feeds.char_words import CharWordBatch, WordLookup, fixed_words
 from regard.errors import DataError
 from regard.metrics.bootstrap import Numbers, Statistic, exponential, ratio
 from regard.metrics.comparison import Score
@@ -24,6 +24,7 @@ from regard.tasks.evaluation import Evaluation
 from regard.tasks.text.corpora import scoring_machine, text_hashes
 from regard.tasks.text.nll import label_losses, tokenizer_hash, unit_columns, unit_lines, values_of
 from regard.training.device.machine import Machine
+from regard.training.parallel.division import map_arrays
 
 
 @dataclass(frozen=True)
@@ -81,20 +82,25 @@ def _bidirectional_losses(
     model: Any, text: CharText, machine: Machine, limit: int, count: int | None
 ) -> BidirectionalLosses:
     objective, totals = BidirectionalObjective(), BidirectionalLosses()
-    for batch in fixed_words(text.corpus, text.book, text.length, limit, count):
+
+    def of_batch(batch: CharWordBatch) -> Numbers:
         with machine.autocast():
             loss = objective(model, batch.to(machine.device))
-        totals.forward += float(loss["forward"].sum)
-        totals.backward += float(loss["backward"].sum)
-        totals.count += batch.label_count
+        return np.array([float(loss["forward"].sum), float(loss["backward"].sum), batch.label_count])
+
+    batches = fixed_words(text.corpus, text.book, text.length, limit, count)
+    for forward, backward, labels in map_arrays(batches, of_batch):
+        totals.forward += float(forward)
+        totals.backward += float(backward)
+        totals.count += int(labels)
     return totals
 
 
 @torch.inference_mode()
 def _window_sums(model: Any, text: CharText, machine: Machine, limit: int) -> tuple[Numbers, int, int]:
     """Return the sums of both losses and the number of labels of each window (W, 3), and words and unknown ones."""
-    sums, words, unknown = list[Numbers](), 0, 0
-    for batch in fixed_words(text.corpus, text.book, text.length, limit):
+
+    def of_batch(batch: CharWordBatch) -> Numbers:
         moved = batch.to(machine.device)
         labeled = direction_labels(model, moved)
         rows = (moved.words[:, 1:] >= 0).nonzero()[:, 0].cpu().numpy()
@@ -103,10 +109,12 @@ def _window_sums(model: Any, text: CharText, machine: Machine, limit: int) -> tu
             for hidden, labels in labeled.values()
         ]
         each = [np.bincount(rows, values, moved.words.size(0)) for values in (*parts, np.ones(len(rows)))]
-        sums.append(np.stack(each, 1))
-        words += int((batch.words >= 0).sum())
-        unknown += int((batch.words == text.book.unknown).sum())
-    return np.concatenate(sums) if sums else np.zeros((0, 3)), words, unknown
+        words, unknown = (batch.words >= 0).sum(), (batch.words == text.book.unknown).sum()
+        return np.concatenate([[float(words), float(unknown)], np.stack(each, 1).ravel()])
+
+    arrays = map_arrays(fixed_words(text.corpus, text.book, text.length, limit), of_batch)
+    words, unknown = (int(sum(each[column] for each in arrays)) for column in (0, 1))
+    return np.concatenate([np.zeros((0, 3)), *(each[2:].reshape(-1, 3) for each in arrays)]), words, unknown
 
 
 def evaluate_elmo(encoder: ElmoEncoder, chosen: EvalSet) -> Evaluation:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from regard.data.feeds.windows import Stream, sliding_windows, windows_at
+from regard.data.feeds.windows import Stream, WindowBatch, sliding_windows, windows_at
 from regard.errors import DataError
 from regard.metrics.bootstrap import Statistic, exponential, ratio
 from regard.metrics.comparison import Score
@@ -23,6 +23,7 @@ from regard.tasks.record import RunRecord
 from regard.tasks.text.corpora import scoring_machine, text_hashes, validation_corpus
 from regard.tasks.text.nll import TextUnits, label_losses, tokenizer_hash, unit_columns, unit_lines, values_of
 from regard.training.device.machine import Machine
+from regard.training.parallel.division import map_arrays
 
 DEFAULT_WINDOW = 256
 """Context window in tokens of a model without a maximum."""
@@ -80,12 +81,15 @@ def text_loss(
 def _text_loss(
     model: Any, stream: Stream, end: int, window: int, stride: int, machine: Machine, limit: int
 ) -> TextLoss:
-    objective, total, count = LanguageObjective(), 0.0, 0
-    for batch in sliding_windows(stream, end, window, stride, limit):
+    objective = LanguageObjective()
+
+    def of_batch(batch: WindowBatch) -> NDArray[np.float64]:
         with machine.autocast():
             part = objective(model, batch.to(machine.device))["nll"]
-        total, count = total + float(part.sum), count + part.count
-    return TextLoss(total, count)
+        return np.array([float(part.sum), part.count])
+
+    sums = sum(map_arrays(sliding_windows(stream, end, window, stride, limit), of_batch), np.zeros(2))
+    return TextLoss(float(sums[0]), int(sums[1]))
 
 
 @torch.inference_mode()
@@ -93,13 +97,14 @@ def _token_losses(
     model: Any, stream: Stream, end: int, window: int, stride: int, machine: Machine, limit: int
 ) -> NDArray[np.float64]:
     """Return the negative log-likelihood of each token of a stream."""
-    losses = []
-    for batch in sliding_windows(stream, end, window, stride, limit):
+
+    def of_batch(batch: WindowBatch) -> NDArray[np.float64]:
         moved = batch.to(machine.device)
         labels = moved.labels.flatten()
         hidden = model.hidden_states(moved.tokens).flatten(0, 1)[labels >= 0]
-        losses.append(label_losses(hidden, model.head.weight, model.head.bias, labels[labels >= 0]).nll)
-    return np.concatenate(losses)
+        return label_losses(hidden, model.head.weight, model.head.bias, labels[labels >= 0]).nll
+
+    return np.concatenate(map_arrays(sliding_windows(stream, end, window, stride, limit), of_batch))
 
 
 def evaluate_text(generator: Generator, chosen: EvalSet, stride: int | None = None) -> Evaluation:

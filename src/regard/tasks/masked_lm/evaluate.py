@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,9 +31,12 @@ from regard.tasks.record import RunRecord
 from regard.tasks.text.corpora import scoring_machine, text_hashes, validation_corpus
 from regard.tasks.text.nll import tokenizer_hash, unit_columns, unit_lines
 from regard.training.device.machine import Machine
+from regard.training.parallel.division import map_arrays
 
 LOGITS = 2**24
 """Logits that are in memory at once."""
+SUMMED = ("sequences", "tokens", "masked", "nll", "hits", "pairs", "pair_nll", "pair_hits")
+"""Metrics that are sums over batches."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,24 @@ def _masked_metrics(
     model: Any, text: MaskedText, machine: Machine, limit: int, count: int | None, keeps_sums: bool
 ) -> MaskedLmMetrics:
     totals = MaskedLmMetrics(sums=[] if keeps_sums else None)
-    for batch in fixed_batches(text.pairs, text.masker, limit, count):
+
+    def counted() -> Iterator[MlmBatch]:
+        for batch in fixed_batches(text.pairs, text.masker, limit, count):
+            totals.labels.update(batch.labels.tolist())
+            yield batch
+
+    def of_batch(batch: MlmBatch) -> NDArray[np.float64]:
+        metrics = MaskedLmMetrics(sums=[] if keeps_sums else None)
         with machine.autocast():
-            _add(totals, model, batch.to(machine.device))
-        totals.labels.update(batch.labels.tolist())
+            _add(metrics, model, batch.to(machine.device))
+        sums = np.concatenate([each.ravel() for each in metrics.sums or [np.zeros(0)]])
+        return np.concatenate([[getattr(metrics, name) for name in SUMMED], sums])
+
+    for numbers in map_arrays(counted(), of_batch):
+        for name, value in zip(SUMMED, numbers.tolist(), strict=False):
+            setattr(totals, name, getattr(totals, name) + type(getattr(totals, name))(value))
+        if totals.sums is not None:
+            totals.sums.append(numbers[len(SUMMED) :].reshape(-1, 6))
     return totals
 
 

@@ -24,6 +24,7 @@ from regard.tasks.translate.options import AnyTranslateOptions
 from regard.tasks.translate.pipeline import Translator
 from regard.tasks.translate.prepare import validation_pairs
 from regard.training.device.machine import MICRO_BATCH_TOKENS
+from regard.training.parallel.division import map_texts
 
 
 def pair_set(name: str, pairs: Sequence[Pair]) -> EvalSet:
@@ -84,10 +85,11 @@ def evaluate_pairs(
         progress.warn(f"{name}: {(~fits).sum():,} pairs are longer than the {bound:,} tokens {limit_name}.")
     started = time.perf_counter()
     sources = [pair.source if can else "" for pair, can in zip(pairs, is_readable, strict=True)]
-    translations = translator(sources, progress=progress, options=options)
+    translate = lambda some: [each.text for each in translator(some, progress=progress, options=options)]
+    translations = map_texts(sources, translate)
     elapsed = time.perf_counter() - started
     # A hypothesis is one line, so that what is scored is what a file of hypotheses can hold.
-    hypotheses = tuple(" ".join(each.text.splitlines()) for each in translations)
+    hypotheses = tuple(" ".join(each.splitlines()) for each in translations)
     limit = MICRO_BATCH_TOKENS[translator.device.type]
     losses = mean_nll(translator.model, encoded.select(np.flatnonzero(fits)), translator.device, limit)
     scores, statistics = scores_and_statistics(hypotheses, chosen.references)

@@ -4,15 +4,17 @@ import math
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from regard.data.encoding.batches import EncodedPairs
 from regard.data.feeds.mask_predict import MaskedPairs
-from regard.data.feeds.sampler import micro_batches
+from regard.data.feeds.sampler import Rows, micro_batches
 from regard.models.base.protocols import ConditionalMaskedLM, Seq2Seq, is_conditional_masked
 from regard.nn.inference.memory import retry_smaller
 from regard.objectives.loss import Objective
 from regard.objectives.mask_predict import MaskedTranslationObjective
 from regard.objectives.translation import TranslationObjective
+from regard.training.parallel.division import map_arrays
 
 
 @torch.inference_mode()
@@ -37,11 +39,18 @@ def _mean_nll(
     examples: EncodedPairs | MaskedPairs = pairs
     if is_conditional_masked(model):
         objective, examples = MaskedTranslationObjective(label_smoothing=0.0), fixed_masks(pairs)
-    totals, counts = dict.fromkeys(objective.parts, 0.0), dict.fromkeys(objective.parts, 0)
-    for rows in micro_batches(np.arange(len(pairs)), pairs.source.lengths, pairs.target.lengths, limit):
-        for name, part in objective(model, examples.batch(rows).to(device)).items():
-            totals[name], counts[name] = totals[name] + float(part.sum), counts[name] + part.count
-    means = {name: totals[name] / counts[name] if counts[name] else math.nan for name in objective.parts}
+    names = objective.parts
+    totals, counts = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
+
+    def of_batch(rows: Rows) -> NDArray[np.float64]:
+        loss = objective(model, examples.batch(rows).to(device))
+        return np.array([number for name in names for number in (float(loss[name].sum), loss[name].count)])
+
+    batches = micro_batches(np.arange(len(pairs)), pairs.source.lengths, pairs.target.lengths, limit)
+    for numbers in map_arrays(batches, of_batch):
+        for name, (total, count) in zip(names, numbers.reshape(-1, 2).tolist(), strict=True):
+            totals[name], counts[name] = totals[name] + total, counts[name] + count
+    means = {name: totals[name] / counts[name] if counts[name] else math.nan for name in names}
     losses = {"loss": means["nll"], "perplexity": math.exp(min(means["nll"], 700.0))}
     return losses | ({"length_loss": means["length"]} if "length" in means else {})
 

@@ -45,6 +45,7 @@ from regard.text.settings import TextSettings
 from regard.text.tokenizer import Tokenizer
 from regard.text.training import train_tokenizer
 from regard.training.device.machine import Machine
+from regard.training.parallel.division import map_texts
 
 Settings = PairRunSettings[ModelSettings]
 
@@ -256,8 +257,11 @@ def _validation(
             metrics["attention_focus"] = focus
         if sample and math.isfinite(metrics["loss"]):  # other weights have no probabilities to search by
             sources = [pair.source for pair in sample]
-            translations = build_translator(bundle)(sources, max_source_length=max_length, **greedily)
-            hypotheses = [translation.text for translation in translations]
+            translator = build_translator(bundle)
+            translate = lambda some: [
+                each.text for each in translator(some, max_source_length=max_length, **greedily)
+            ]
+            hypotheses = map_texts(sources, translate)
             references = [pair.target for pair in sample]
             metrics["bleu"] = translation_scores(hypotheses, [[text] for text in references], ["BLEU"])[0].value
             metrics["duplicate_outputs"] = duplicate_fraction(hypotheses, references)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,8 @@ from regard.data.feeds.feed import Batch
 from regard.nn.inference.memory import gc_paused, release_memory
 from regard.objectives.loss import Loss, Objective, scaled_total
 from regard.training.device.machine import Machine
+from regard.training.parallel.division import divided
+from regard.training.parallel.process_group import ProcessGroup
 
 Sums = dict[str, Tensor | float]
 """The sum of each part of a loss."""
@@ -47,9 +49,9 @@ class Gradients:
     def finish(self) -> None:
         """Complete the gradients, after all processes have agreed that nothing ran out of memory."""
 
-    def gathered(self) -> AbstractContextManager[None]:
-        """Return the context in which this process holds the whole model, and may call it by itself."""
-        return nullcontext()
+    def evaluating(self, team: ProcessGroup) -> AbstractContextManager[None]:
+        """Return the context in which the processes call the model to evaluate it, and divide the rows."""
+        return divided(team)
 
     def clear(self) -> None:
         """Drop the gradients."""

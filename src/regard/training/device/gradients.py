@@ -1,7 +1,8 @@
 """Gradients over several processes, and the choice of how they are computed."""
 
 import gc
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import cast
 
 from torch import Tensor, nn
@@ -15,6 +16,7 @@ from regard.training.device.activation_checkpointing import checkpoint_blocks
 from regard.training.device.compile import compile_blocks
 from regard.training.device.cuda_graphs import CudaGraphGradients, Gradients, Sums
 from regard.training.device.machine import Machine
+from regard.training.parallel.division import divided
 from regard.training.parallel.layout import Layout, choose_layout
 from regard.training.parallel.process_group import ProcessGroup
 from regard.training.parallel.replicate import LossModule, replicate
@@ -23,6 +25,8 @@ from regard.training.parallel.shard import gathered, shard
 ALONE = ProcessGroup()
 BYTES = 16
 """Bytes of a parameter with its gradient and the two moments of Adam in fp32."""
+WEIGHT_BYTES = 4
+"""Those of its weights alone."""
 STATE_FRACTION = 0.6
 """The largest fraction of a device's memory that these may take where each process holds all of them."""
 
@@ -104,9 +108,16 @@ class ShardedGradients(Gradients):
         """Add gradients of 0, of a micro-batch that another process computes."""
         self._compute(batch.to(self.machine.device), 0.0)
 
-    def gathered(self) -> AbstractContextManager[None]:
-        """Return the context in which this process holds the whole model, and may call it by itself."""
-        return gathered(self._units)
+    @contextmanager
+    def evaluating(self, team: ProcessGroup) -> Iterator[None]:
+        """Hold the whole model in each process, or each group of those that split it, which divide the rows.
+
+        Where it does not fit, blocks are gathered as they are called: all processes compute all rows, at once.
+        """
+        size = sum(WEIGHT_BYTES * each.numel() for each in self.model.parameters()) / team.tensor_parallel
+        fits = size <= STATE_FRACTION * self.machine.memory
+        with gathered(self._units if fits else self._units[:1]), divided(team if fits else ALONE):
+            yield
 
     def _compute(self, batch: Batch, factor: float = 1.0) -> Sums:
         self._module.objective = self.objective

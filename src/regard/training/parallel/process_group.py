@@ -78,18 +78,31 @@ class ProcessGroup:
         dist.broadcast(data, 0)
         return bytes(data.tolist()).decode()
 
+    def share_values(self, values: dict[str, float]) -> dict[str, float]:
+        """Return the numbers of the main process, whose names are the same in all."""
+        if self.size == 1:
+            return values
+        numbers = torch.tensor(list(values.values()), dtype=torch.float64)
+        dist.broadcast(numbers, 0)
+        return dict(zip(values, numbers.tolist(), strict=True))
+
     def gather(self, text: str) -> list[str]:
         """Return the texts of all processes, by rank."""
+        return [each.decode() for each in self.gather_bytes(text.encode())]
+
+    def gather_bytes(self, data: bytes) -> list[bytes]:
+        """Return the bytes of all processes, by rank."""
         if self.size == 1:
-            return [text]
+            return [data]
         sizes = torch.zeros(self.size, dtype=torch.int64)
-        sizes[self.rank] = len(text.encode())
+        sizes[self.rank] = len(data)
         dist.all_reduce(sizes)
         rows = [torch.zeros(int(sizes.max()), dtype=torch.uint8) for _ in range(self.size)]
         own = torch.zeros_like(rows[0])
-        own[: int(sizes[self.rank])] = torch.tensor(list(text.encode()), dtype=torch.uint8)
+        if data:
+            own[: len(data)] = torch.frombuffer(bytearray(data), dtype=torch.uint8)
         dist.all_gather(rows, own)
-        return [bytes(row[:length].tolist()).decode() for row, length in zip(rows, sizes.tolist(), strict=True)]
+        return [row[:length].numpy().tobytes() for row, length in zip(rows, sizes.tolist(), strict=True)]
 
     def wait(self) -> None:
         """Wait for all processes (barrier)."""

@@ -47,7 +47,10 @@ def shard(module: LossModule, device: torch.device, layout: Layout) -> list["FSD
 
 @contextmanager
 def gathered(units: list["FSDPModule"]) -> Iterator[None]:
-    """Hold the whole model in each process while the context is open: each may call it any number of times."""
+    """Hold all parameters of units in each process while the context is open; other units are gathered when called.
+
+    With all units each process may call the model any number of times, else all call it together.
+    """
     _, *blocks = units
     for unit in blocks:
         unit.set_reshard_after_forward(False, recurse=False)
