@@ -59,3 +59,14 @@ def test_a_body_beyond_the_limit_is_refused():
             return await client.post("/nowhere", content=b"x" * 1001)
 
     assert asyncio.run(check()).status_code == 413
+
+
+def test_the_description_offers_the_served_models_where_a_body_names_one(generator):
+    async def check():
+        async with client_of([f"gpt={generator}"]) as client:
+            return (await client.get("/openapi.json")).json()["components"]["schemas"]
+
+    schemas = asyncio.run(check())
+    assert schemas["CompletionBody"]["properties"]["model"]["enum"] == ["gpt"]
+    unused = schemas["InferenceBody"]["properties"]["model"]  # of these routes, the URL names the model
+    assert "enum" not in str(unused) and "x-any-name" not in unused

@@ -182,3 +182,5 @@ def test_a_race_shows_its_members(seen, folder):
     assert seen["reports"]["members"] == [each["name"] for each in results["members"]]
     shown = seen["reports"]["data"]["members"][0]["values"][0]
     assert shown == results["members"][0][results["columns"][0]["key"]]
+    reach = next(each for each in seen["reports"]["measured"] if each["title"] == "gradient reach in the target")
+    assert reach["lines"][0]["values"] == results["members"][0]["reach"]["target"]["gradient"]

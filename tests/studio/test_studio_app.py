@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+import time
 from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
 
+from regard.cancellation import Cancelled, end_if_cancelled
 from regard.errors import RunError
 from regard.studio.app import POLICY, create_studio
 from regard.studio.settings import StudioSettings
@@ -87,6 +89,31 @@ def test_text_arrives_token_by_token(studio_runs, pages):
     )
     events = [json.loads(line) for line in answer.text.splitlines()]
     assert 1 <= len(events) <= 4 and events[-1]["is_last"] and not any(each["is_last"] for each in events[:-1])
+
+
+def test_a_long_call_ends_when_the_browser_leaves(studio_runs, pages):
+    """The thread of the model is free again at once: the next call does not wait for the long one."""
+    ended = []
+
+    def long():
+        try:
+            for _ in range(2000):
+                end_if_cancelled()
+                time.sleep(0.01)
+        except Cancelled:
+            ended.append(True)
+            raise
+
+    async def ask():
+        app = create_studio(StudioSettings(runs=studio_runs, device="cpu"), pages=pages)
+        async with client_of(app) as client:
+            await client.post("/studio/fields", json={"model": "classify"})
+            task = asyncio.create_task(app.state.server.store.loaded["classify"].run(long))
+            await asyncio.sleep(0.2)
+            task.cancel()
+            return await client.post("/studio/fields", json={"model": "classify"})
+
+    assert asyncio.run(ask()).status_code == 200 and ended == [True]
 
 
 def test_pages_are_served_with_a_policy_and_nothing_else_is(studio_runs, pages):

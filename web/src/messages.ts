@@ -340,6 +340,17 @@ export interface MasksView {
   masks: MaskOf[];
 }
 
+/** A chart of measurements, a line for each member that has them. */
+export interface MeasuredPanel {
+  title: string;
+  about: string;
+  x: string;
+  y: string;
+  ranges: string[];
+  is_logarithmic: boolean;
+  lines: Line[];
+}
+
 /** One merge: the pair, its rank among those that were learned, and the tokens after it. */
 export interface MergeStep {
   left: string;
@@ -491,7 +502,14 @@ export interface RaceMember {
   values: number[];
 }
 
-/** A race: its table, curves of all members, and measurements by length. */
+/** A sentence of the test set with its reference, and what each member makes of it. */
+export interface RaceSample {
+  source: string;
+  reference: string;
+  outputs: string[];
+}
+
+/** A race: its table, curves of all members, and measurements, as in its report. */
 export interface RaceView {
   name: string;
   recipe: string;
@@ -500,7 +518,9 @@ export interface RaceView {
   members: RaceMember[];
   failed: Record<string, string>;
   panels: Panel[];
+  measured: MeasuredPanel[];
   alignments: RaceAlignment[];
+  samples: RaceSample[];
 }
 
 /** A number of examples of validation: sentences, rows, or windows of text. */

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from inspect import Parameter
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -67,13 +68,20 @@ class FieldSpec:
 
 def fields_of(schema: type) -> list[FieldSpec]:
     """Return the fields of settings (or another pydantic model), of a dataclass or of a NamedTuple, in order."""
+    return list(_fields(schema))
+
+
+@cache
+def _fields(schema: type) -> tuple[FieldSpec, ...]:
+    """Return the fields, which are read once: every row of a call asks for those of its class."""
     if issubclass(schema, BaseModel):
-        return [_of_model(name, field, schema) for name, field in schema.model_fields.items()]
+        return tuple(_of_model(name, field, schema) for name, field in schema.model_fields.items())
     hints = get_type_hints(schema, include_extras=True)
     if dataclasses.is_dataclass(schema):
-        return [_annotated(each.name, hints[each.name], _default(each)) for each in dataclasses.fields(schema)]
+        return tuple(_annotated(each.name, hints[each.name], _default(each)) for each in dataclasses.fields(schema))
     defaults: dict[str, object] = getattr(schema, "_field_defaults", {})
-    return [_annotated(name, hints[name], defaults.get(name, REQUIRED)) for name in getattr(schema, "_fields", ())]
+    names = getattr(schema, "_fields", ())
+    return tuple(_annotated(name, hints[name], defaults.get(name, REQUIRED)) for name in names)
 
 
 def find_field(schema: type[Settings], dotted: str) -> FieldSpec | None:

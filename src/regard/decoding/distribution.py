@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regard.cancellation import end_if_cancelled
 from regard.decoding.logits.filters import keep_min_p, keep_top_k, keep_top_p
 from regard.decoding.logits.history import History
 from regard.decoding.logits.processors import LogitsProcessor
@@ -61,6 +62,7 @@ def generate_steps(job: GenerationJob, request: Request) -> Iterator[GeneratedTo
     token: Tensor | None = None
     is_last = False
     while not is_last:
+        end_if_cancelled()
         with job.working(1):
             if token is None:
                 logits = stepper.admit([request])

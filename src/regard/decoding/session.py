@@ -9,6 +9,7 @@ from typing import Any, cast
 import torch
 from torch import nn
 
+from regard.cancellation import end_if_cancelled
 from regard.decoding.cuda_graphs.decoder_only import build_decoder_only_stepper
 from regard.decoding.cuda_graphs.encoder_decoder import build_encoder_decoder_stepper
 from regard.decoding.logits.coverage import Coverage
@@ -131,6 +132,7 @@ class GenerationSession:
 
     def step(self) -> None:
         """Generate one token of each output that is not finished."""
+        end_if_cancelled()
         for each in self.running:
             each.chunk = ""
         queue, self._queue = self._queue, []

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import torch
 
+from regard.cancellation import end_if_cancelled
 from regard.decoding.generate import generate
 from regard.decoding.logits.coverage import Coverage
 from regard.decoding.logits.processors import LogitsProcessor
@@ -137,6 +138,7 @@ def _beam_tree(job: GenerationJob, request: Request, settings: GenerationSetting
     with job.working(1):
         search.step([running])
         while not running.is_done:
+            end_if_cancelled()
             search.step([])
     return SearchTree(search.nodes, running.hypotheses)
 

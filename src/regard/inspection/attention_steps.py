@@ -37,6 +37,8 @@ class AttentionSteps:
     inner: Tensor  # (T, F) the activations of the feed-forward sublayer
     outer: Tensor  # (T, D)
     result: Tensor  # (T, D) the output of the block
+    is_rotated: bool
+    """Queries and keys are rotated by their positions."""
 
     @property
     def masked(self) -> Tensor:
@@ -116,4 +118,5 @@ def _steps(calls: dict[str, list[RecordedCall]], weights: Tensor, is_pre: bool) 
         inner=first("activated"),
         outer=first("feed_forward"),
         result=first("beside"),
+        is_rotated=view.rotation is not None,
     )

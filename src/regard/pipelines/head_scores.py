@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.cancellation import end_if_cancelled
 from regard.data.feeds.sampler import Rows, micro_batches
 from regard.progress import SILENT, Progress
 
@@ -61,6 +62,7 @@ def _scores(model: Any, examples: Encoded, device: "torch.device", limit: int, p
     with torch.inference_mode(), progress.bar("predict", len(examples)) as bar:
 
         def of_batch(rows: Rows) -> Scores:
+            end_if_cancelled()
             batch = examples.batch(rows).to(device)
             scores = model(batch.reading, batch.places, batch.candidate_mask).double().cpu().numpy()
             candidates = batch.candidate_mask.sum(1).cpu().numpy()

@@ -71,6 +71,8 @@ class StartSettings(Settings):
     """With --resume: resume even if a data file has changed."""
     dry_run: bool = False
     """Load and tokenize the data and print the plan and the estimated time, without training."""
+    tokenize_only: bool = False
+    """Tokenize the running text and end; any number of hosts may do this at once into one data.folder."""
 
 
 class QuickstartSettings(Settings):

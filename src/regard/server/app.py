@@ -17,7 +17,7 @@ from regard.server.errors import Loose
 from regard.server.faults import Fault, JsonResponse, Shape, fault_response, own_shape
 from regard.server.guard import Guard
 from regard.server.operations import router as operations_router
-from regard.server.protocols.base import Protocol, ServerState
+from regard.server.protocols.base import ANY_NAME, Protocol, ServerState
 from regard.server.protocols.hugging_face.routes import HUGGING_FACE
 from regard.server.protocols.libretranslate import LIBRETRANSLATE
 from regard.server.protocols.openai.routes import OPENAI
@@ -84,6 +84,8 @@ def _described(app: FastAPI, store: ModelStore) -> dict[str, Loose]:
     names = {"type": "string", "enum": store.names()} if store.names() else {"type": "string"}
     for each in schema["components"]["schemas"].values():
         field = each.get("properties", {}).get("model", {})
+        if field.pop(ANY_NAME, False):
+            continue
         if field.get("type") == "string":
             field |= names
         elif "anyOf" in field:

@@ -177,6 +177,9 @@ class Context:
     pretrained: "Bundle | None" = None
     """The pretrained model of a new run, on the CPU; word vectors are read by the tasks that take them."""
 
+    shares: bool = False
+    """True if processes of any hosts tokenize the same text into the same folder at the same time."""
+
     @property
     def known(self) -> "Bundle | None":
         """The model whose tokenizers the data is tokenized with; None: new ones are trained."""

@@ -12,6 +12,7 @@ from regard.models.families import build_model, family
 from regard.models.presets import preset
 from regard.objectives.language_model import LanguageObjective
 from regard.runs.planning.cluster import LATENCY, is_available
+from regard.training.parallel.layout import Layout
 from regard.training.parallel.replicate import LossModule
 from regard.training.parallel.shard import shard
 
@@ -105,7 +106,7 @@ def test_states_under_shard_are_those_of_a_real_group_of_64(fake_group, name, si
     settings = family(preset(name).settings["family"]).settings(**preset(name).settings)
     with torch.device("meta"):
         module = LossModule(build_model(settings, Vocabularies(size, size, True)), LanguageObjective())
-    shard(module, torch.device("cpu"), 64)
+    shard(module, torch.device("cpu"), Layout(shards=64))
     held = sum(each.to_local().numel() for each in module.parameters())
     assert by_strategy(plan.cluster)["shard"].memory.states == held * 20  # with the planned average of the weights
     assert plan.parameters == sum(each.numel() for each in module.parameters())

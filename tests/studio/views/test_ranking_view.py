@@ -1,5 +1,6 @@
 import pytest
 
+from regard.cancellation import Cancelled, cancellable
 from regard.errors import ConfigError
 from regard.inspection.interventions import Edit, edited
 from regard.runs.store.folder import read_record
@@ -37,6 +38,13 @@ def test_the_effect_is_the_loss_of_the_edited_model_on_the_same_sample(translato
     with edited(translator.model, [Edit(first.kind, first.layer, first.head)]):
         without = sample.compute()
     assert sample.compute() == pytest.approx(view.loss) and without - view.loss == pytest.approx(first.effect)
+
+
+def test_a_ranking_that_nobody_waits_for_ends_before_the_next_head(translator):
+    asked = iter([False, False, True])
+    with pytest.raises(Cancelled), cancellable(lambda: next(asked)):
+        rank_heads(translator, RankingRequest(model="m", examples=1))
+    assert next(asked, None) is None
 
 
 def test_a_mask_predict_translator_has_heads_too(masked_run):

@@ -56,8 +56,16 @@ def test_a_race_is_that_of_its_files(folder):
     assert [each.name for each in view.members] == [each["name"] for each in results["members"]]
     assert view.members[0].values[0] == results["members"][0][view.columns[0].key]
     titles = [each.title for each in view.panels]
-    assert titles[0].startswith("loss") and "BLEU by source length" in titles
-    assert all(len(panel.lines) == 2 for panel in view.panels)
+    assert titles[0].startswith("loss") and all(len(panel.lines) == 2 for panel in view.panels)
+    member = results["members"][0]
+    measured = {each.title: each for each in view.measured}
+    reach = measured["gradient reach in the target"].lines[0]
+    assert reach.name == member["name"] and reach.steps == member["reach"]["target"]["distance"]
+    assert reach.values == member["reach"]["target"]["gradient"]
+    assert measured["BLEU by source length"].lines[0].values == [each["bleu"] for each in member["lengths"]]
+    times = member["times"]["by_length"]
+    assert measured["milliseconds of a training step by length"].lines[0].values == times["training_ms"]
+    assert view.samples[0].outputs == [each["samples"][0]["output"] for each in results["members"]]
     assert {each.member for each in view.alignments} == {"transformer-tiny", "gru-attention"}
 
 

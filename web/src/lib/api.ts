@@ -4,12 +4,13 @@ import type { Calls, Floats, GenerationEvent, GenerationRequest } from "../messa
 export class Refusal extends Error {}
 
 async function post(name: string, request: unknown, signal?: AbortSignal): Promise<Response> {
-  const response = await fetch(`studio/${name}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(request),
-    signal,
-  });
+  let response: Response;
+  try {
+    response = await fetch(`studio/${name}`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(request), signal });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Refusal("The studio does not answer; start it again, and this page goes on.");
+  }
   if (!response.ok) throw new Refusal(await sentence(response));
   return response;
 }

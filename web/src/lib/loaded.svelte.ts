@@ -1,9 +1,16 @@
+import { onDestroy } from "svelte";
+
 // The answer to the newest request: an older one that arrives late is dropped, and cancelled on the server.
 export class Loaded<T> {
   value = $state.raw<T | null>(null);
   error = $state("");
   busy = $state(false);
   #controller: AbortController | null = null;
+
+  /** Made by a component: once it is gone, nobody waits for its answer. */
+  constructor() {
+    onDestroy(() => this.#controller?.abort());
+  }
 
   async run(make: (signal: AbortSignal) => Promise<T>): Promise<void> {
     this.#controller?.abort();

@@ -6,6 +6,8 @@ class Runs {
   list = $state.raw<RunLine[]>([]);
   folder = $state("");
   isRead = $state(false);
+  /** The run that was looked at last: another view begins with it. */
+  last = "";
   error = $state("");
 
   async read(): Promise<void> {

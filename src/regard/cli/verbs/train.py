@@ -30,6 +30,7 @@ def train(
     from regard.runs.processes import start_processes
     from regard.runs.resume import resume as resume_run
     from regard.runs.resume import resumed_machine
+    from regard.runs.tokenize import tokenize_run
     from regard.runs.train import train as train_run
     from regard.studies.doctor.examine import dry_run
 
@@ -50,6 +51,9 @@ def train(
             given.show(plan.to_dict(), *plan_parts(plan))
             return
         start_processes(resolved.settings.machine)
+        if start.tokenize_only:
+            tokenize_run(resolved.settings, reporter)
+            return
         run = train_run(recipe, overrides, **given.values_of(("out", "overwrite")), progress=reporter, began=began)
     if is_main_process():
         print_run(run, given)
@@ -65,7 +69,7 @@ def _checked(recipe: str | None, given: Given, start: StartSettings) -> str:
         return recipe
     if recipe is not None:
         raise ConfigError(f'--resume {start.resume} uses the recipe of that run; leave out "{recipe}".')
-    for name in ("dry_run", "out", "overwrite"):
+    for name in ("dry_run", "tokenize_only", "out", "overwrite"):
         if given[name]:
             raise ConfigError(f"{flag_name(name)} has no meaning with --resume {start.resume}; leave it out.")
     return ""

@@ -2,22 +2,25 @@
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.corpus.corpus import CHUNK_FIELDS, Corpus, Segment, Shards, chunks_file, damaged, ids_file
+from regard.data.corpus.encoders import ChunkEncoder, DocumentEncoder
 from regard.data.corpus.manifest import Entry, Manifest, kept_if_used, locked, read_manifest, shard_size, write_array
 from regard.data.corpus.sentences import SentenceEncoder
+from regard.data.corpus.together import SharedWork, chunk_row, document_mark
 from regard.data.prefetch import Prefetcher
 from regard.data.settings.text import SentenceRule, TextSource
 from regard.data.sources.documents import DocumentChunk
 from regard.data.sources.text_files import Input, find_inputs, nothing_in
 from regard.errors import DataError
+from regard.processes import world_size
 from regard.progress import SILENT, Progress
 from regard.text.tokenizer import Tokenizer
 
@@ -33,32 +36,6 @@ BATCH = 128
 
 PREFETCHED = 4
 """Batches read ahead, and batches encoded ahead."""
-
-
-class DocumentEncoder(Protocol):
-    """Encodes chunks as token ids."""
-
-    tokenizer: Tokenizer
-    reading: dict[str, Any]
-    """Settings, besides the tokenizer, that shards must have been made with to be reused."""
-
-    def __call__(self, chunks: Sequence[DocumentChunk]) -> list[list[int]]:
-        """Return the ids of each chunk; the last of a document ends with EOS."""
-
-
-class ChunkEncoder:
-    """Encodes text, with EOS after each document."""
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
-        self.reading: dict[str, Any] = {}
-
-    def __call__(self, chunks: Sequence[DocumentChunk]) -> list[list[int]]:
-        """Return the ids of each chunk; the last of a document ends with EOS."""
-        rows = self.tokenizer.encode_batch([chunk.text for chunk in chunks])
-        return [
-            [*ids, self.tokenizer.eos_id] if chunk.is_last else ids for chunk, ids in zip(chunks, rows, strict=True)
-        ]
 
 
 class Work(NamedTuple):
@@ -81,10 +58,12 @@ def tokenize(
     shard_tokens: int = SHARD,
     sentences: SentenceRule | None = None,
     encoder: DocumentEncoder | None = None,
+    share: bool | None = None,
 ) -> Corpus:
     """Return a text source as token ids, EOS after each document, cached in `folder`.
 
-    Only new or changed inputs are tokenized. A second process waits for the first. With a rule for `sentences`, their
+    Only new or changed inputs are tokenized. The processes of a run share a new text's inputs, as do any that `share`
+    it; otherwise a second process waits for the first. With a rule for `sentences`, their
     boundaries are marked (see `SentenceEncoder`); a custom `encoder` replaces both.
     """
     inputs = find_inputs(source)
@@ -93,6 +72,8 @@ def tokenize(
     reading = {"documents": source.documents, "field": source.field, **encoder.reading}
     try:
         with kept_if_used(folder):
+            if (world_size() > 1 if share is None else share) and source.max_rows is None:
+                SharedWork(folder, encoder, reading, min(SHARD, shard_tokens)).run(inputs, progress, title)
             with locked(folder, progress):
                 manifest = read_manifest(folder, hashlib.sha256(tokenizer.to_json().encode()).hexdigest(), reading)
                 _Build(source, inputs, manifest, folder, shard_tokens).run(encoder, progress, title)
@@ -131,7 +112,7 @@ class _Build:
         self.count = source.max_rows
         self.wanted: dict[str, Entry] = {}
         """Entries of the inputs read so far; owned by the reading thread."""
-        self.ids: list[NDArray[Any]] = []
+        self.ids: list[NDArray[np.generic]] = []
         self.rows: list[tuple[int, int, int, int, int, bool]] = []
         self.size, self.done = 0, 0
         """Tokens in the open shard, and in finished shards."""
@@ -199,7 +180,7 @@ class _Build:
         entry.documents, mark, begins, consumed, reported = 0, 0, True, 0, 0
         for number, chunk in enumerate(each.pieces()):
             if begins:
-                mark = int.from_bytes(hashlib.blake2b(chunk.text.encode(), digest_size=4).digest())
+                mark = document_mark(chunk.text)
             begins = chunk.is_last
             entry.documents += chunk.is_last
             consumed += chunk.consumed
@@ -212,7 +193,7 @@ class _Build:
             raise DataError(f"{each.name}: it changed while it was read; start again when nothing writes to it.")
         yield Work(each.name, entry, None, consumed=(each.size or consumed) - reported)
 
-    def _add(self, batch: list[Work], encoded: list[NDArray[Any]]) -> None:
+    def _add(self, batch: list[Work], encoded: list[NDArray[np.generic]]) -> None:
         """Append chunks to the open shard, and finish it when it is full."""
         rows = iter(encoded)
         for name, entry, chunk, mark, _ in batch:
@@ -224,9 +205,7 @@ class _Build:
                 self.firsts.append((entry, len(self.rows)))
             self.ids.append(next(rows))
             self.size += len(self.ids[-1])
-            text = chunk.text
-            counts = len(text.encode()), len(text.split()), text.count("\n")
-            self.rows.append((self.size, *counts, mark, chunk.is_last))
+            self.rows.append(chunk_row(self.size, chunk, mark))
             if self.size >= min(self.shard_tokens, max(FIRST, self.done // 4)):
                 self._finish_shard()
 

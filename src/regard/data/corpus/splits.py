@@ -41,11 +41,13 @@ def check_held_out(data: TextData) -> None:
             deque(read_documents(source), maxlen=0)
 
 
-def tokenize_all(data: TextData, tokenizer: Tokenizer, folder: Path, progress: Progress = SILENT) -> TextSplits:
-    """Return the tokenized splits, each cached in its own subfolder of `folder`."""
+def tokenize_all(
+    data: TextData, tokenizer: Tokenizer, folder: Path, progress: Progress = SILENT, share: bool | None = None
+) -> TextSplits:
+    """Return the tokenized splits, each cached in its own subfolder of `folder`; `share`: as `tokenize` has it."""
     sentences = data.sentences if isinstance(data, MaskedTextData) else None
     tokenized = lambda source, name, title: tokenize(
-        source, tokenizer, folder / name, progress, title, sentences=sentences
+        source, tokenizer, folder / name, progress, title, sentences=sentences, share=share
     )
     train = tokenized(data.train, "train", "tokenize")
     if data.valid is None:

@@ -72,16 +72,17 @@ class Rollout:
         allowed = self._processor(log_p, self._history)
         lines, samples, limits, _, seeds = self._facts
         self._tokens = self._sampler(allowed, lines, samples, self._history.lengths, seeds)
-        values = torch.stack([each.gather(1, self._tokens[:, None])[:, 0] for each in (allowed, log_p)])
-        # The only device synchronization.
-        arrived = torch.cat((values.double(), self._tokens.double()[None])).cpu().numpy()
-        if np.isnan(arrived[1]).any():
+        column = self._tokens[:, None]
+        parts = [column, log_p.gather(1, column), *([] if allowed is log_p else [allowed.gather(1, column)])]
+        # The only device synchronization: tokens, their log probabilities, and those with penalties.
+        arrived = torch.cat([each.double() for each in parts], 1).cpu().numpy()
+        chosen, values = arrived[:, 0].astype(np.int64), arrived[:, 1]
+        if np.isnan(values).any():
             raise CheckpointError(NO_NUMBERS)
-        chosen = arrived[2].astype(np.int64)
         if any(each.request.alternatives for each in self._rows):
-            self._list(log_p, chosen, arrived[1])
-        self._totals += arrived[0]
-        self._history.append(chosen, arrived[1])
+            self._list(log_p, chosen, values)
+        self._totals += arrived[:, -1]
+        self._history.append(chosen, values)
         is_end = chosen == self._eos_id
         is_full = self._history.lengths >= limits
         is_stopped = self._write(chosen, is_end)

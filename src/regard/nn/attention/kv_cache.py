@@ -26,6 +26,7 @@ class KeyValueCache:
 
     def __init__(self) -> None:
         self._buffer: Tensor | None = None  # (2, rows, H, slots, K) keys and values; never NaN where nothing is
+        self._parts: tuple[Tensor, ...] = ()  # keys and values, each (rows, H, slots, K): views of the buffer
         self._begin = 0
         self.sentences = 0
         """The number of rows: one per sentence."""
@@ -40,11 +41,12 @@ class KeyValueCache:
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys and values (B, H, T, K) of new positions and return those of all (B, H, S, K)."""
-        self.sentences = keys.size(0)
-        self._reserve(keys, self.sentences, after=keys.size(2))
-        self.length += keys.size(2)
-        newest = self._window[:, : self.sentences, :, -keys.size(2) :]
-        newest[0], newest[1] = keys, values
+        self.sentences, added = keys.size(0), keys.size(2)
+        self._reserve(keys, self.sentences, after=added)
+        self.length += added
+        end = self._begin + self.length
+        for part, newest in zip(self._parts, (keys, values)):
+            part[: self.sentences, :, end - added : end] = newest
         return self.all()
 
     def _reserve(self, like: Tensor, rows: int, before: int = 0, after: int = 0) -> None:
@@ -60,12 +62,12 @@ class KeyValueCache:
             kept = min(rows, room[0])
             window = old[:, :kept, :, self._begin : self._begin + self.length]
             self._buffer[:, :kept, :, before : before + self.length] = window
-        self._begin = before
+        self._begin, self._parts = before, self._buffer.unbind()
 
     def all(self) -> tuple[Tensor, Tensor]:
         """Return the keys and values (B, H, S, K) of all positions."""
-        keys, values = self._window[:, : self.sentences]
-        return keys, values
+        (keys, values), begin, end = self._parts, self._begin, self._begin + self.length
+        return keys[: self.sentences, :, begin:end], values[: self.sentences, :, begin:end]
 
     def select(self, sentences: Tensor) -> "KeyValueCache":
         """Return a copy with these sentences, in this order; sentences may repeat or be dropped (finished)."""

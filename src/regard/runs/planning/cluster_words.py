@@ -70,8 +70,10 @@ def _time(seconds: float) -> str:
     return f"{days:,.1f} days" if days >= 2 else duration(seconds)
 
 
-def cluster_lines(plan: ClusterPlan, recipe: str, words: list[str]) -> list[str]:
+def cluster_lines(plan: ClusterPlan | None, recipe: str, words: list[str]) -> list[str]:
     """Return the lines under the table: the speed of one device, the choice, the command, the formulas."""
+    if plan is None:
+        return []
     device, share = plan.device, plan.utilization
     devices = (
         f"{plan.nodes * plan.gpus:,} x {device.name}"

@@ -15,6 +15,8 @@ from regard.server.metrics import Metrics
 from regard.server.settings import ServerSettings
 from regard.server.store import ModelStore
 
+ANY_NAME = "x-any-name"
+"""Marks a field `model` that may have any value in the OpenAPI description, since something else names the model."""
 STATUSES = {
     400: "The request is wrong; the sentence has the reason.",
     401: "The API key is missing or unknown.",

@@ -6,6 +6,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
 
+from regard.cancellation import cancellable
 from regard.errors import RegardError
 from regard.nn.inference.memory import is_out_of_memory, release_memory
 from regard.server.errors import Overloaded
@@ -199,7 +200,8 @@ class Scheduler:
 
     def _call(self, unit: FunctionUnit[object]) -> None:
         try:
-            self._post(unit, unit.succeed, unit.function())
+            with cancellable(lambda: unit.is_cancelled):
+                self._post(unit, unit.succeed, unit.function())
         except Exception as error:
             self._post(unit, unit.fail, error)
 

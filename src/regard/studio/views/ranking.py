@@ -2,6 +2,7 @@
 
 from torch import nn
 
+from regard.cancellation import end_if_cancelled
 from regard.errors import ConfigError
 from regard.inspection.interventions import Edit, attention_path, edited
 from regard.nn.attention.attention import Attention
@@ -58,6 +59,7 @@ def rank_heads(pipeline: AnyPipeline, request: RankingRequest) -> RankingView:
     before = sample.compute()
     effects = []
     for kind, layer, head in heads:
+        end_if_cancelled()
         with edited(body, [Edit(kind, layer, head)]):
             effects.append(HeadEffect(kind=kind, layer=layer, head=head, effect=sample.compute() - before))
     effects.sort(key=lambda each: -each.effect)

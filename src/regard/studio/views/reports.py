@@ -1,20 +1,22 @@
 """Races and transfer studies of the folder, from their own files, for the same charts as runs."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
 from regard.config.records import read_record
 from regard.errors import RegardError, RunError
 from regard.runs.reports.curves import curve_panels
+from regard.studies.race.any_task import discipline
 from regard.studies.race.folder import Race
-from regard.studies.race.records import AlignmentRecord, MeasuredTranslator, RaceResults
+from regard.studies.race.records import MeasuredRecord, MeasuredTranslator, RaceResults
 from regard.studies.transfer.folder import Transfer
 from regard.studies.transfer.records import TransferResults
 from regard.studio.messages import Floats, StudioMessage
 from regard.studio.settings import StudioSettings
 from regard.studio.store import run_path
+from regard.studio.views.measurements import MeasuredPanel, measured_panels
 from regard.studio.views.runs import Line, Panel
 from regard.tasks.contract import find_task
 from regard.training.reports.metrics_log import METRICS, read_metrics
@@ -78,8 +80,16 @@ class RaceAlignment(StudioMessage):
     weights: Floats
 
 
+class RaceSample(StudioMessage):
+    """A sentence of the test set with its reference, and what each member makes of it."""
+
+    source: str
+    reference: str
+    outputs: list[str]
+
+
 class RaceView(StudioMessage):
-    """A race: its table, curves of all members, and measurements by length."""
+    """A race: its table, curves of all members, and measurements, as in its report."""
 
     name: str
     recipe: str
@@ -88,7 +98,11 @@ class RaceView(StudioMessage):
     members: list[RaceMember]
     failed: dict[str, str]
     panels: list[Panel]
+    """Curves of training by step, a line for each member."""
+    measured: list[MeasuredPanel]
+    """Loss or BLEU by length, gradient reach, times by length."""
     alignments: list[RaceAlignment]
+    samples: list[RaceSample]
 
 
 class TransferCell(StudioMessage):
@@ -172,22 +186,40 @@ def show_race(settings: StudioSettings, request: StudyRequest) -> RaceView:
         columns=columns,
         members=members,
         failed=results.failed,
-        panels=[*_curves(race, [each.name for each in members]), *_by_length(measured)],
+        panels=_curves(race, [each.name for each in members]),
+        measured=measured_panels(measured),
         alignments=[
-            _alignment(name, each.alignment) for name, each in measured.items() if each is not None and each.alignment
+            RaceAlignment(
+                member=name,
+                source=each.alignment.source,
+                target=each.alignment.target,
+                weights=Floats.of(each.alignment.weights),
+            )
+            for name, each in measured.items()
+            if isinstance(each, MeasuredTranslator) and each.alignment
         ],
+        samples=_samples(measured),
     )
 
 
-def _measured(race: Race, member: str) -> MeasuredTranslator | None:
+def _measured(race: Race, member: str) -> MeasuredRecord | None:
+    """Return the measurements of a member; None where its race was stopped before they were made."""
+    schema = discipline(find_task(race.run(member).record.task)).schema
     try:
-        return read_record(race.measures(member), MeasuredTranslator, RunError, "the measurements of a member")
-    except (FileNotFoundError, RegardError):
+        return read_record(race.measures(member), schema, RunError, "the measurements of a member")
+    except FileNotFoundError:
         return None
 
 
-def _alignment(member: str, each: AlignmentRecord) -> RaceAlignment:
-    return RaceAlignment(member=member, source=each.source, target=each.target, weights=Floats.of(each.weights))
+def _samples(measured: Mapping[str, MeasuredRecord | None]) -> list[RaceSample]:
+    """Return the sentences that all members have translated."""
+    own = [each.samples for each in measured.values() if isinstance(each, MeasuredTranslator)]
+    if len(own) < len(measured):
+        return []
+    return [
+        RaceSample(source=row[0].source, reference=row[0].reference, outputs=[each.output for each in row])
+        for row in zip(*own, strict=False)
+    ]
 
 
 def _curves(race: Race, names: list[str]) -> list[Panel]:
@@ -199,25 +231,6 @@ def _curves(race: Race, names: list[str]) -> list[Panel]:
             steps, values = panel.lines.get("valid") or next(iter(panel.lines.values()))
             lines.setdefault(panel.title, []).append(Line(name=name, steps=steps, values=values))
     return [Panel(title=title, lines=each) for title, each in lines.items()]
-
-
-def _by_length(measured: dict[str, MeasuredTranslator | None]) -> list[Panel]:
-    """Return BLEU and the times of steps by length, a line for each member that has them."""
-    bleu, training, decoding = list[Line](), list[Line](), list[Line]()
-    for name, each in measured.items():
-        if each is None:
-            continue
-        middles = [(bucket.shortest + bucket.longest) / 2 for bucket in each.lengths]
-        bleu.append(Line(name=name, steps=middles, values=[bucket.bleu for bucket in each.lengths]))
-        lengths = [float(length) for length in each.step_times.lengths]
-        training.append(Line(name=name, steps=lengths, values=each.step_times.training_ms))
-        decoding.append(Line(name=name, steps=lengths, values=each.step_times.decoding_ms))
-    panels = {
-        "BLEU by source length": bleu,
-        "milliseconds of a training step by length": training,
-        "milliseconds of a decoded sentence by length": decoding,
-    }
-    return [Panel(title=title, lines=lines) for title, lines in panels.items() if lines]
 
 
 def show_transfer(settings: StudioSettings, request: StudyRequest) -> TransferView:

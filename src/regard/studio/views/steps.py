@@ -145,7 +145,7 @@ def show_steps(pipeline: AnyPipeline, request: StepsRequest) -> StepsView:
         with torch.inference_mode():
             logits = pipeline.model.project(hidden[-1][0, request.position]).float()
         candidates = candidates_of(logits.softmax(-1), tokenizer_of(pipeline), TOP)
-    stages = stages_at(steps, request.head, request.position)
+    stages = stages_at(steps, request.head, request.position, kind == "cross")
     names = dict.fromkeys([*(each.source for each in stages), *(["VocabularyHead.forward"] if candidates else [])])
     return StepsView(
         kinds=kinds,
@@ -172,8 +172,11 @@ def _layers(model: torch.nn.Module, kind: str) -> int:
     return sum(1 for _ in model.get_submodule(side).children())
 
 
-def stages_at(steps: AttentionSteps, head: int, position: int) -> list[AttentionStage]:
-    """Return the stages of a position and head in the order in which they are computed."""
+def stages_at(steps: AttentionSteps, head: int, position: int, is_cross: bool) -> list[AttentionStage]:
+    """Return the stages of a position and head in the order in which they are computed.
+
+    In formulas x is the input of a sublayer, n its norm, m the output of the encoder, R(t) a position's rotation.
+    """
     h, t = head, position
     (H, T, K), S = steps.query.shape, steps.key.size(1)
     D, F = steps.given.size(1), steps.inner.size(1)
@@ -201,11 +204,14 @@ def stages_at(steps: AttentionSteps, head: int, position: int) -> list[Attention
         add("embedding", "x = E[token] · √D", f"({T}, {D})", at(steps.embedded), "features", "TokenEmbedding.forward")
         add("position", "PE(t)", f"({T}, {D})", at(steps.positions), "features", "sinusoids")
     add("input of the block", "x", f"({T}, {D})", at(steps.given), "features", "Residual.forward")
-    add("norm", "LayerNorm(x)", f"({T}, {D})", at(steps.normed), "features", "residual_and_norm")
-    add("query q", "q = x W_Q", f"({H}, {T}, {K})", steps.query[h, t], "features", "Attention.split")
+    add("norm", "n = LayerNorm(x)", f"({T}, {D})", at(steps.normed), "features", "residual_and_norm")
+    read = "n" if steps.normed is not None else "x"
+    keys_of = "m" if is_cross else read
+    turned = "R(t) · " if steps.is_rotated else ""
+    add("query q", f"q = {turned}{read} W_Q", f"({H}, {T}, {K})", steps.query[h, t], "features", "Attention.split")
     add(
         "keys k",
-        "|k| of k = x W_K",
+        f"|k| of k = {turned}{keys_of} W_K",
         f"({H}, {S}, {K})",
         steps.key[h].norm(dim=-1),
         "keys",
@@ -214,7 +220,7 @@ def stages_at(steps: AttentionSteps, head: int, position: int) -> list[Attention
     )
     add(
         "values v",
-        "|v| of v = x W_V",
+        f"|v| of v = {keys_of} W_V",
         f"({H}, {S}, {K})",
         steps.value[h].norm(dim=-1),
         "keys",

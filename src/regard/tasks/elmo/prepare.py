@@ -37,7 +37,7 @@ def load_bytes(settings: Settings, context: Context) -> TextSplits:
         check_held_out(settings.data)
     known = context.known
     tokenizer = known.tokenizers["tokenizer"] if known else spelling_tokenizer(settings.text.lowercase)
-    return tokenize_all(settings.data, tokenizer, _folder(settings), context.progress)
+    return tokenize_all(settings.data, tokenizer, _folder(settings), context.progress, context.shares or None)
 
 
 def _folder(settings: Settings) -> Path:

@@ -3,17 +3,21 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from regard.config.settings import Settings
+from regard.data.corpus.claims import Claims
 from regard.data.corpus.corpus import Corpus
 from regard.data.corpus.shards import tokenize
 from regard.data.corpus.splits import TextSplits, check_held_out, tokenize_all
+from regard.data.corpus.together import WORK
 from regard.data.settings.text import LanguageData, SentenceRule, TextData, TextSource, WordData
 from regard.errors import ConfigError, DataError
 from regard.models.base.settings import ModelSettings
+from regard.processes import world_size
 from regard.progress import SILENT, Progress
 from regard.tasks.card import source_of
 from regard.tasks.data import EvalSet, TextTaskData
@@ -50,17 +54,15 @@ def load_text(settings: TextRunSettings[ModelSettings], context: Context) -> Tex
     """Return the text tokenized, or as it was tokenized before."""
     if context.resumed is None:
         check_held_out(settings.data)
-    folder, known, progress = (
-        corpus_folder(settings.data, settings.text, settings.init_from),
-        context.known,
-        context.progress,
-    )
-    tokenizer = (
-        known.tokenizers["tokenizer"]
-        if known
-        else corpus_tokenizer(settings.data.train, settings.text, folder, progress)
-    )
-    return TextTaskData(settings, tokenize_all(settings.data, tokenizer, folder, progress), tokenizer, folder)
+    folder = corpus_folder(settings.data, settings.text, settings.init_from)
+    known, progress, share = context.known, context.progress, context.shares or world_size() > 1
+    if known:
+        tokenizer = known.tokenizers["tokenizer"]
+    else:
+        with Claims(folder / WORK).held("tokenizer") if share else nullcontext():
+            tokenizer = corpus_tokenizer(settings.data.train, settings.text, folder, progress)
+    corpora = tokenize_all(settings.data, tokenizer, folder, progress, share)
+    return TextTaskData(settings, corpora, tokenizer, folder)
 
 
 def corpus_sets(corpora: TextSplits) -> dict[str, Corpus]:

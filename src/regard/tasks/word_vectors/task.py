@@ -1,7 +1,7 @@
 """The task `vectors`: running text in, a vector for each word out (word2vec)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,9 @@ from regard.tasks.declarations import (
     Wording,
 )
 from regard.tasks.evaluation import Evaluation, Values
+from regard.tasks.planning.inputs import Default, PlanInput
 from regard.tasks.record import RunRecord
+from regard.tasks.word_vectors.planning import vector_defaults
 from regard.tasks.word_vectors.records import VectorScores, WordReport, WordVectorFacts
 from regard.tasks.word_vectors.settings import VectorEvaluationSettings, VectorSettings
 
@@ -88,6 +90,10 @@ class WordVectorTask(Task[VectorSettings[ModelSettings], "CountedWords", "WordVe
         return VectorSettings[model]  # type: ignore[valid-type]
 
     preset = "skip-gram"
+
+    def defaults(self, plan: PlanInput) -> Iterable[Default]:
+        """Return the planned number of epochs."""
+        return vector_defaults(plan)
 
     def load_data(self, settings: VectorSettings[ModelSettings], context: Context) -> "CountedWords":
         """Return the text as word ids, and the counts of its words."""

@@ -11,7 +11,7 @@ from regard.pipelines.inputs import as_row
 from regard.server.errors import RequestError
 from regard.server.faults import Fault, JsonResponse
 from regard.server.guard import Asker
-from regard.server.protocols.base import Body, From, Protocol, ServerState, State, event_stream, faults
+from regard.server.protocols.base import ANY_NAME, Body, From, Protocol, ServerState, State, event_stream, faults
 from regard.server.protocols.hugging_face.answers import TAGS
 from regard.server.protocols.hugging_face.generation import events, generation_options, whole
 from regard.server.protocols.openai.bodies import ChatBody
@@ -46,7 +46,7 @@ class InferenceBody(Body):
     """Parameters of the pipeline."""
     options: dict[str, object] | None = None
     """Options of a hosted service: without effect."""
-    model: str | None = None
+    model: str | None = Field(None, json_schema_extra={ANY_NAME: True})
     """Without effect: the URL names the model."""
     stream: bool | None = None
     """Send text token by token."""
