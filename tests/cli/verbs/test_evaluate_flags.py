@@ -202,7 +202,7 @@ FLAGS = {
 }
 VECTORS = ("--analogies", "--similarities", "--candidates", "--test-set", "--against", "--out")
 """Flags that word vectors honor, on files: in a test of their own."""
-GENERAL = {"--device", "--threads", "--quiet", "--json"}
+GENERAL = {"--device", "--threads", "--processes", "--quiet", "--json"}
 """Flags that are the same for every model."""
 
 
