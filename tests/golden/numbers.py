@@ -25,11 +25,19 @@ CLOCKS = ("seconds", "per_second", "data_wait", "memory")
 LONGER = ("train.steps=12", "train.log_every=1", "machine.threads=1")
 RATE = "train.learning_rate=0.001"
 ROOT = (RATE, "train.schedule=inverse-sqrt", "train.patience=8")
+DROPOUT = ("model.dropout=0.1", "model.embedding_dropout=0.1")
 SETTLED = {
-    "translate": (*ROOT, "model.dropout=0.1", "model.embedding_dropout=0.1", "text.dropout=0.0"),
-    "language-model": ROOT,
-    "masked-language-model": (RATE, "train.schedule=linear", "train.betas=[0.9, 0.999]", "model.init_std=0.02"),
+    "translate": (*ROOT, *DROPOUT, "text.dropout=0.0"),
+    "language-model": (*ROOT, *DROPOUT),
+    "masked-language-model": (
+        RATE,
+        "train.schedule=linear",
+        "train.betas=[0.9, 0.999]",
+        "model.init_std=0.02",
+        *DROPOUT,
+    ),
     "elmo": (*ROOT, "model.dropout=0.1"),
+    "vectors": ("train.epochs=5",),
     **dict.fromkeys(("classify", "regress", "tag", "answer", "choose"), (RATE,)),
 }
 """Settings that would be planned: the numbers are those of a training, not of a plan."""

@@ -58,5 +58,5 @@ def test_two_processes_score_as_one(setting, tmp_path):
         printed = json.loads(regard(tmp_path, "evaluate", "run", "--processes", count, "--json", "--quiet"))
         assert printed.keys() == record.keys()
         for name, values in printed.items():
-            for key in ("sentences", "BLEU", "chrF", "TER", "loss", "perplexity"):
+            for key in ("sentences", "bleu", "chrf", "ter", "loss", "perplexity"):
                 assert values[key] == pytest.approx(record[name][key], rel=1e-5), (name, key)

@@ -38,7 +38,7 @@ def written(tmp_path_factory):
     write_bundle(out / "plain", bundle)
     (out / "parts").mkdir()
     together(2, "test_checkpoint_exporter:parts", out)
-    write_bundle(out / "sharded", bundle, parts=out / "parts")
+    write_bundle(out / "sharded", bundle, weights=out / "parts")
     return out, bundle
 
 
