@@ -140,7 +140,7 @@ await view("map", `#/map?${query({ model: "vectors" })}`, () => page.getByRole("
 for (const [concept, title] of [["positions", "Sinusoids"], ["rates", "Learning rate"], ["smoothing", "Loss by"], ["merges", "Merges of"], ["bleu", "BLEU-4"], ["masks", "Who may"], ["cell", "LSTM"]]) {
   await view(`concepts: ${concept}`, `#/concepts?${query({ concept })}`, () => figure(title).waitFor());
 }
-await view("reports", `#/reports?${query({ study: "race" })}`, () => figure("race").waitFor(), async () => ({ members: await page.locator("main table tbody tr td:first-child").allInnerTexts(), data: await json("race"), measured: await json("Measured on the best checkpoints") }));
+await view("reports", `#/reports?${query({ study: "race" })}`, () => figure("race").waitFor(), async () => ({ members: await figure("race").locator("table tbody tr td:first-child").allInnerTexts(), data: await json("race"), measured: await json("Measured on the best checkpoints") }));
 
 console.log(JSON.stringify({ seen, hosts: [...noted.hosts], errors: noted.errors }));
 await browser.close();
