@@ -2,9 +2,9 @@
 
     python benchmarks/plan_memory.py
 
-The other 63 are fake (torch's FakeStore): collectives allocate what real ones do and exchange nothing. Tensors have shapes
-and no contents, so that a model of any size fits this machine; torch's memory trackers add up what is alive. fp32,
-AdamW, no dropout, no average.
+The other 63 are fake (torch's FakeStore): collectives allocate what real ones do and exchange nothing. Tensors have
+shapes and no contents, so that a model of any size fits this machine; torch's memory trackers add up what is alive.
+fp32, AdamW, no dropout, no average.
 """
 
 import argparse
