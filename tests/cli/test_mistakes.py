@@ -97,6 +97,8 @@ MISTAKES = {
             *(f"data.test.{name}.max_rows=5" for name in ("test", "unseen-pairs", "unseen-cases", "unseen-depth")),
             "text.size=600",
             "model.feed_forward_width=1000000000000",
+            "preflight=false",
+            "--quiet",
         ],
         None,
     ),

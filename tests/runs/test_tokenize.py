@@ -44,5 +44,5 @@ def test_data_that_is_not_running_text_is_refused(tmp_path):
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("ein Hund\ta dog\n" * 30)
     settings = resolve_run(find_recipe("translate"), {"data.train.path": str(pairs)}).settings
-    with pytest.raises(ConfigError, match=r"^translate: its data are tokenized in memory .* \(--text\)\.$"):
+    with pytest.raises(ConfigError, match=r"^--tokenize-only: data of the task translate are .* \(--text\)\.$"):
         tokenize_run(settings)

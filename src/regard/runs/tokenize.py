@@ -37,7 +37,8 @@ def tokenize_run(settings: RunSettings[ModelSettings], progress: Progress = SILE
     data = settings.data
     if not isinstance(data, TextData) or getattr(data.train, "path", None) is not None:
         raise ConfigError(
-            f"{settings.task}: its data are tokenized in memory when a run begins; this is for running text (--text)."
+            f"--tokenize-only: data of the task {settings.task} are tokenized in memory when a run begins; it is for "
+            "running text (--text)."
         )
     context = replace(run_context(settings, prepare_machine(settings.machine), progress), shares=True)
     loaded = find_task(settings.task).load_data(settings, context)

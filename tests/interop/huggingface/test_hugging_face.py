@@ -74,7 +74,14 @@ def test_logits_are_equal_there_and_back(form, changes, tokenizer, tmp_path):
 
 
 TRAINED = {
-    "model": {"width": 32, "heads": 2, "feed_forward_width": 64, "encoder_layers": 1, "decoder_layers": 1},
+    "model": {
+        "width": 32,
+        "heads": 2,
+        "feed_forward_width": 64,
+        "encoder_layers": 1,
+        "decoder_layers": 1,
+        "dropout": 0.1,
+    },
     "text.size": 300,
     "train": {"steps": 100, "learning_rate": 6e-3, "warmup": 10, "tokens_per_update": 1000, "validate_every": 100},
     "validation.bleu_sentences": 0,
