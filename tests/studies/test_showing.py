@@ -15,7 +15,7 @@ from regard.runs.store.folder import RunFolder
 from regard.runs.train import train
 from regard.studies.race.charts import Chart, draw_lines
 from regard.studies.race.elements import bullets, figure, section
-from regard.studies.transfer.report import draw_plots, page
+from regard.studies.transfer.report import write_report
 from regard.tasks.card import CardInput
 from regard.tasks.classify.task import TASK
 from regard.tasks.finetune.pictures import draw_confusion
@@ -80,7 +80,7 @@ def test_pictures_of_a_race_are_well_formed_whatever_is_in_them():
     ElementTree.fromstring(shown.replace("xlink:", ""))
 
 
-def test_a_report_of_a_transfer_escapes_what_users_name():
+def test_a_report_of_a_transfer_escapes_what_users_name(tmp_path):
     name = "<script>$x|\x1b"
     results = {
         "name": name,
@@ -110,7 +110,7 @@ def test_a_report_of_a_transfer_escapes_what_users_name():
             }
         ],
     }
-    text = page(results, draw_plots(results))
+    text = write_report(results, tmp_path).read_text(encoding="utf-8")
     assert "<script" not in text and "\x1b" not in text and "&lt;script&gt;$x|" in text
 
 

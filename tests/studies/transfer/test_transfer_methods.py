@@ -13,7 +13,7 @@ from regard.progress import SILENT
 from regard.studies.transfer.folder import TransferRun, claim_transfer
 from regard.studies.transfer.methods import DEFAULT_METHODS, METHODS, check_methods, parse_sizes
 from regard.studies.transfer.pretrained import needed_models
-from regard.studies.transfer.report import accuracy_words, draw_plots, page, size_name
+from regard.studies.transfer.report import accuracy_words, draw_plots, size_name, write_report
 from regard.studies.transfer.results import collect
 from regard.studies.transfer.split import TransferSplit
 
@@ -110,7 +110,7 @@ def test_results_are_means_over_seeds(results):
     assert size_name(None, results).startswith("all ") and size_name(1000, results) == "1,000"
 
 
-def test_the_report_names_axes_cost_and_conditions(results):
+def test_the_report_names_axes_cost_and_conditions(results, tmp_path):
     plots = draw_plots(results)
     assert [plot.title for plot in plots] == ["Accuracy by number of training examples", "Accuracy by training time"]
     labels = [
@@ -119,7 +119,7 @@ def test_the_report_names_axes_cost_and_conditions(results):
         for element in ElementTree.fromstring(plot.svg().replace("xlink:", "")).iter()
     ]
     assert {"training examples", "training time (s)", "accuracy (%)"} <= {label.strip() for label in labels}
-    text = page(results, plots)
+    text = write_report(results, tmp_path).read_text(encoding="utf-8")
     assert "<td class=best>60.0 ± 14.1</td>" in text and "<td>given: runs/elmo</td>" in text
     assert "elmo, 10 examples: lstm 1 0.250" in text and "elmo failed: It failed." in text
     assert "3 of 8 runs are finished; the same command resumes the study." in text
