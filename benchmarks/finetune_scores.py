@@ -130,7 +130,6 @@ class Job:
             "train.validate_every": max(1 / length, 1 / VALIDATIONS) if length > 1 else 0.999,
             "train.select_by": bench.metric,
             "train.keep_last": 1,
-            "train.tensorboard": False,
             "machine.device": self.device,
             "machine.threads": self.threads,
         } | bench.further

@@ -33,7 +33,6 @@ SHORT = [
     "train.warmup=5",
     "train.validate_every=1000000",
     "train.log_every=5",
-    "train.tensorboard=false",
     "preflight=false",
 ]
 NO_LOOP = ("vectors",)

@@ -3,6 +3,7 @@
 import torch
 from torch.testing import assert_close
 
+from regard.models.transformer import state as state_module
 from regard.models.transformer.state import MANY_UNSEEN, TransformerMemory, TransformerState
 from regard.models.transformer.static_cache import StaticDecoderState, StaticKeyValueCache
 from regard.nn.attention.attention import View
@@ -100,7 +101,8 @@ def test_a_state_may_be_unloaded_and_loaded_between_static_steps():
 
 
 @torch.no_grad()
-def test_slots_that_no_hypothesis_sees_are_dropped_and_change_nothing():
+def test_slots_that_no_hypothesis_sees_are_dropped_and_change_nothing(monkeypatch):
+    monkeypatch.setattr(state_module, "MANY_IN_ALL", 40)  # 1280 are too many for a test
     model, hypotheses, widths = small_transformer(), 3, []
     source, token_mask = sources([5, 3])
     tokens, rows = random_tokens(6, 40, seed=1), torch.arange(2).repeat_interleave(hypotheses)

@@ -11,8 +11,9 @@ from regard.nn.attention.kv_cache import KeyValueCache
 from regard.nn.attention.masks import as_bias, branch_mask, left_padding_mask
 from regard.nn.layers.positions import Positions
 
-MANY_UNSEEN = 20
-"""Slots that may be unseen before they are counted, or a quarter of those that are seen."""
+MANY_UNSEEN, MANY_IN_ALL = 20, 1280
+"""Slots that may be unseen before they are counted, or a quarter of those that are seen; and those of all sentences
+together, since a few cost less than counting."""
 
 
 @dataclass
@@ -149,8 +150,8 @@ class TransformerState:
         """
         if self.seen is None or self.seen.device.type != "cpu":
             return
-        slots = self.seen.size(2)
-        if slots - self.used < max(MANY_UNSEEN, self.used // 4):
+        slots, sentences = self.seen.size(2), self.seen.size(0)
+        if slots - self.used < max(MANY_UNSEEN, self.used // 4, MANY_IN_ALL // sentences):
             return
         seen, all_slots, self.padding = self._by_sentence()
         is_seen = seen.any(1)  # (B, S)

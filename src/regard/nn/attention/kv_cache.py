@@ -62,7 +62,10 @@ class KeyValueCache:
             kept = min(rows, room[0])
             window = old[:, :kept, :, self._begin : self._begin + self.length]
             self._buffer[:, :kept, :, before : before + self.length] = window
-        self._begin, self._parts = before, self._buffer.unbind()
+        self._begin, self._parts = (
+            before,
+            (self._buffer[0], self._buffer[1]),
+        )  # not unbind: its views refuse gradients
 
     def all(self) -> tuple[Tensor, Tensor]:
         """Return the keys and values (B, H, S, K) of all positions."""

@@ -11,6 +11,9 @@ from torch.nn import functional as F
 from regard.nn.kernels.availability import can_fuse, product_dtype
 from regard.nn.layers.dtensor import is_dtensor
 
+FREE_ROWS = 16
+"""Below as many rows, a packed product has as many as it is given."""
+
 
 class Linear(nn.Linear):
     """A linear layer that may use a prepacked weight (`nn.inference.prepacked`) or int8 (`nn.inference.int8`)."""
@@ -40,10 +43,11 @@ def product(
     """Return x Wᵀ + b, with the packed weight if there is one, or with `single` if x is a single row."""
     if packed is None:
         return F.linear(x, weight, bias)
-    if single is not None and x.numel() == x.size(-1):
+    inputs = x.size(-1)
+    rows = x.numel() // inputs
+    if single is not None and rows == 1:
         return F.linear(x, single, bias)
-    rows, inputs = x.numel() // x.size(-1), x.size(-1)
-    if (padded := padded_rows(rows)) == rows:
+    if rows < FREE_ROWS or (padded := padded_rows(rows)) == rows:
         return _multiply_packed()(x, packed, bias, "none", [], "")
     several = x.new_zeros(padded, inputs)
     several[:rows] = x.reshape(rows, inputs)
