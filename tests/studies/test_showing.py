@@ -110,7 +110,7 @@ def test_a_report_of_a_transfer_escapes_what_users_name(tmp_path):
             }
         ],
     }
-    text = write_report(results, tmp_path).read_text()
+    text = write_report(results, tmp_path).read_text(encoding="utf-8")
     assert "<script" not in text and "\x1b" not in text and "&lt;script&gt;$x|" in text
 
 

@@ -121,6 +121,7 @@ def test_the_tree_ends_in_the_outputs_of_the_search(seen, translator):
     assert view["outputs"] == [each.text for each in expected]
     finished = [each["score"] for each in view["data"]["nodes"] if each["fate"] == "finished"]
     assert max(finished) == pytest.approx(expected[0].score, abs=1e-5)
+    assert view["chosen"][0] == view["chosen"][1] != "", "a link restores the chosen token"
     token = view["taken"]
     assert all(each.startswith(token) for each in view["forced"]) and view["forced"] != view["outputs"]
 
@@ -145,6 +146,7 @@ def test_edits_change_the_output_and_can_be_undone(seen, translator):
         {(each.kind, each.layer, each.head): each.effect for each in expected.heads}, abs=1e-5
     )
     assert view["ranking"]["loss"] == pytest.approx(expected.loss, abs=1e-5)
+    assert view["restored"] == view["ranking"], "a link restores a ranking"
 
 
 def test_edits_of_a_classifier_change_its_label(seen, folder):
@@ -161,7 +163,7 @@ def test_generated_text_is_that_of_a_call(seen, folder):
     events = view["data"]["events"]
     assert [each["id"] for each in events] == list(expected.ids)
     assert [each["probability"] for each in events] == pytest.approx(np.exp(expected.log_probabilities), abs=1e-5)
-    assert view["lens"]["layers"]
+    assert view["lens"]["layers"] and view["restored"] == view["lens"], "a link restores the lens"
 
 
 def test_masks_heads_and_words_show_what_the_pipelines_give(seen, folder):

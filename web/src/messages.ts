@@ -517,6 +517,7 @@ export interface RaceView {
   columns: RaceColumn[];
   members: RaceMember[];
   failed: Record<string, string>;
+  over_time: MeasuredPanel[];
   panels: Panel[];
   measured: MeasuredPanel[];
   alignments: RaceAlignment[];
@@ -793,6 +794,15 @@ export interface TransferMethod {
   method: string;
   trainable_parameters: number | null;
   cells: TransferCell[];
+  runs: TransferOutcome[];
+}
+
+/** One run of a method. */
+export interface TransferOutcome {
+  size: number;
+  seed: number;
+  accuracy: number;
+  seconds: number;
 }
 
 /** A transfer study: accuracy by method and number of examples. */
@@ -802,6 +812,7 @@ export interface TransferView {
   of: number;
   sizes: number[];
   methods: TransferMethod[];
+  baseline: number | null;
   failed: Record<string, string>;
 }
 

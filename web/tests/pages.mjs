@@ -73,10 +73,15 @@ await view("tree", `#/tree?${query({ model: "translator", text: SENTENCE, beam: 
   await page.keyboard.press("Enter");
   const others = page.getByRole("group", { name: "Alternatives" }).getByRole("button");
   await others.nth(1).waitFor();
+  const heading = page.getByRole("region", { name: "Chosen token" }).getByRole("heading");
+  const chosen = [await heading.innerText()];
+  await page.reload();
+  await others.nth(1).waitFor();
+  chosen.push(await heading.innerText());
   const taken = await others.nth(1).locator("text").first().textContent();
   await others.nth(1).click();
   await page.getByRole("button", { name: "Let the model choose again" }).waitFor();
-  return { data, outputs, taken, forced: await page.locator("main table tbody tr td:first-child").allInnerTexts() };
+  return { data, outputs, chosen, taken, forced: await page.locator("main table tbody tr td:first-child").allInnerTexts() };
 });
 await view("steps", `#/steps?${query({ model: "translator", text: SENTENCE, kind: "decoder", layer: 0, head: 1, position: 1 })}`, () => figure("in decoder attention").waitFor(), async () => {
   const example = await page.locator(".example").innerText();
@@ -108,14 +113,20 @@ await view("intervene", `#/intervene?${query({ model: "translator", text: SENTEN
   await page.getByRole("button", { name: "Rank all heads" }).click();
   await figure("Loss without each head").waitFor();
   const ranking = await json("Loss without each head");
-  return { before, after, weight: data.view.weights.values[1], edits: data.edits, code, ranking };
+  await page.reload();
+  await figure("Loss without each head").waitFor();
+  const restored = await json("Loss without each head");
+  return { before, after, restored, weight: data.view.weights.values[1], edits: data.edits, code, ranking };
 });
 await view("edited classifier", `#/intervene?${query({ model: "classify", "f-text": "a good long book", edits: JSON.stringify([{ kind: "self", layer: 0, head: 1 }]) })}`, () => figure("attention of the edited model").waitFor(), async () => ({ data: await json("attention of the edited model") }));
 await view("generate", `#/generate?${query({ model: "language-model", text: "Anna", length: 6, topk: 5, seed: 3 })}`, () => page.getByRole("button", { name: "Generate" }).waitFor(), async () => {
   await page.getByRole("button", { name: "Generate" }).click();
   await page.getByRole("button", { name: "Logit lens of this text" }).click();
   await figure("Logit lens").waitFor();
-  return { data: await json("Generated text"), lens: await json("Logit lens") };
+  const [data, lens] = [await json("Generated text"), await json("Logit lens")];
+  await page.reload();
+  await figure("Logit lens").waitFor();
+  return { data, lens, restored: await json("Logit lens") };
 });
 await view("words", `#/words?${query({ model: "masked-language-model", masked: "Anna sees the dog." })}`, () => page.getByRole("button", { name: "dog." }).waitFor(), async () => {
   await page.getByRole("button", { name: "dog." }).click();

@@ -108,7 +108,7 @@ def test_without_a_budget_the_epochs_of_the_recipe_are_trained(tmp_path, monkeyp
     monkeypatch.setattr("regard.studies.race.race._Session.run", lambda self: None)
     lineup = lineup_of("classify", tmp_path)
     plain = race(lineup, out=tmp_path / "plain").record
-    assert plain.asked.budget == "40 epochs"
+    assert plain.asked.budget == "40 epochs"  # few rows are seen more often
     assert {planned.steps for planned in plain.plan.values()} == {80}  # an epoch has two updates of 34 examples
     short = replace(lineup, overrides=lineup.overrides | {"train": {"steps": 4}})
     assert race(short, out=tmp_path / "short").record.asked.budget == "4 steps"

@@ -119,7 +119,7 @@ def test_the_report_names_axes_cost_and_conditions(results, tmp_path):
         for element in ElementTree.fromstring(plot.svg().replace("xlink:", "")).iter()
     ]
     assert {"training examples", "training time (s)", "accuracy (%)"} <= {label.strip() for label in labels}
-    text = write_report(results, tmp_path).read_text()
+    text = write_report(results, tmp_path).read_text(encoding="utf-8")
     assert "<td class=best>60.0 ± 14.1</td>" in text and "<td>given: runs/elmo</td>" in text
     assert "elmo, 10 examples: lstm 1 0.250" in text and "elmo failed: It failed." in text
     assert "3 of 8 runs are finished; the same command resumes the study." in text

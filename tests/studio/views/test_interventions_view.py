@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 
 from regard.errors import ConfigError
+from regard.studio.views import interventions
 from regard.studio.views.interventions import (
     EditMessage,
     InterventionRequest,
     show_intervention,
 )
+from regard.studio.views.outputs import output_of
 from regard.tasks.load import load
 
 SENTENCE = "Der kleine Hund schläft im Garten."
@@ -32,6 +34,21 @@ def test_the_overwritten_weight_is_shown_and_the_rest_adds_up(translator):
     assert weights[0, 0, 0, 2] == pytest.approx(0.75, abs=1e-6)
     assert np.allclose(weights.sum(-1), 1, atol=1e-5)
     assert view.after != view.before
+
+
+def test_the_output_without_edits_is_found_once_for_an_input(translator, monkeypatch):
+    asked = InterventionRequest(model="m", text=SENTENCE)
+    before, seen = show_intervention(translator, asked).before, []
+
+    def counted(pipeline, given, edits):
+        seen.append(len(edits))
+        return output_of(pipeline, given, edits)
+
+    monkeypatch.setattr(interventions, "output_of", counted)
+    for text in (SENTENCE, "Der Hund schläft.", "Der Hund schläft."):
+        view = show_intervention(translator, asked.model_copy(update={"text": text, "edits": EDITS}))
+        assert (view.before == before) == (text == SENTENCE)
+    assert seen == [3, 3, 0, 3]
 
 
 def test_the_python_code_does_the_same(translator):

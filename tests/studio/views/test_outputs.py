@@ -8,8 +8,12 @@ SENTENCE = "Der kleine Hund schläft im Garten."
 
 
 def test_an_output_without_edits_is_that_of_a_call(translator, pipeline_of):
-    output, trace = output_of(translator, EditedInput(model="m", text=SENTENCE), [])
-    assert output.text == translator(SENTENCE, beam_size=1).text and trace.kinds == ("cross", "encoder", "decoder")
+    output, weighed = output_of(translator, EditedInput(model="m", text=SENTENCE), [])
+    assert output.text == translator(SENTENCE, beam_size=1).text and weighed().kinds == (
+        "cross",
+        "encoder",
+        "decoder",
+    )
     output, _ = output_of(
         pipeline_of("masked-language-model"), EditedInput(model="m", text="Anna sees the [MASK]."), []
     )
@@ -19,7 +23,8 @@ def test_an_output_without_edits_is_that_of_a_call(translator, pipeline_of):
 def test_the_attention_of_a_row_is_that_of_the_probes(pipeline_of):
     model = pipeline_of("answer")
     fields = {"question": "Where is Anna?", "context": "Anna is in the garden."}
-    output, trace = output_of(model, EditedInput(model="m", fields=fields), [])
+    output, weighed = output_of(model, EditedInput(model="m", fields=fields), [])
+    trace = weighed()
     expected = model.inspect(fields["question"], fields["context"])
     assert np.allclose(trace.attention("self", 0), expected.attention("self", 0), atol=1e-6)
     assert trace.tokens == expected.tokens and output.text == model(fields["question"], fields["context"]).text

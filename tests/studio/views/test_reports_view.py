@@ -34,6 +34,12 @@ def folder(tmp_path_factory):
         "train_examples": 90,
         "failed": {},
         "table": [table],
+        "cells": [
+            {"method": "bert", "size": size, "seed": seed, "accuracy": 0.3 + 0.2 * seed, "seconds": 1.5 * seed}
+            | {"majority_baseline": 0.25}
+            for size in (20, None)
+            for seed in (1, 2)
+        ],
     }
     transfer = folder / "runs" / "transfer"
     transfer.mkdir()
@@ -65,6 +71,11 @@ def test_a_race_is_that_of_its_files(folder):
     assert measured["BLEU by source length"].lines[0].values == [each["bleu"] for each in member["lengths"]]
     times = member["times"]["by_length"]
     assert measured["milliseconds of a training step by length"].lines[0].values == times["training_ms"]
+    (bleu, loss), curve = view.over_time, member["curve"]
+    assert bleu.title == "BLEU over training time"
+    assert [each.name for each in loss.lines] == [each.name for each in view.members]
+    assert loss.lines[0].steps == [each["seconds"] for each in curve]
+    assert loss.lines[0].values == [each["loss"] for each in curve]
     assert view.samples[0].outputs == [each["samples"][0]["output"] for each in results["members"]]
     assert {each.member for each in view.alignments} == {"transformer-tiny", "gru-attention"}
 
@@ -72,3 +83,10 @@ def test_a_race_is_that_of_its_files(folder):
 def test_a_transfer_study_has_its_accuracies(folder):
     view = show_transfer(StudioSettings(runs=folder), StudyRequest(study="transfer"))
     assert view.sizes == [20, 90] and view.methods[0].cells[0].accuracy == 0.5 and view.done == 4
+    assert [(each.size, each.accuracy, each.seconds) for each in view.methods[0].runs] == [
+        (20, 0.5, 1.5),
+        (20, 0.7, 3.0),
+        (90, 0.5, 1.5),
+        (90, 0.7, 3.0),
+    ]
+    assert view.baseline == 0.25

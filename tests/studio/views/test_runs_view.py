@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -43,6 +44,17 @@ def test_a_run_has_the_curves_of_its_metrics(settings, studio_runs):
     assert view.state == "finished" and view.step == lines[-1]["step"] and "# " in view.card
     steps = next(each for each in view.settings if each.name == "train.steps")
     assert steps.value == "60" and steps.source == "the command line"
+
+
+@pytest.mark.parametrize("state", ["interrupted", "running"])
+def test_a_run_that_was_stopped_has_steps_to_go(studio_runs, tmp_path, state):
+    shutil.copytree(studio_runs / "translator", tmp_path / "run")
+    path = tmp_path / "run" / "run.json"
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"state": state, "steps": 23}))
+    (tmp_path / "run" / "metrics.jsonl").write_text('{"step": 20, "loss": 1.0}\n')
+    view = show_run(StudioSettings(runs=tmp_path), RunRequest(run="run"))
+    assert (view.step, view.steps) == (23, 60)
 
 
 @pytest.mark.parametrize("name", ["../elsewhere", "", ".", "/etc", "a\x00b"])

@@ -64,6 +64,14 @@ class TimesRecord(Record):
     tokens_per_second: float
 
 
+class PointRecord(Record):
+    """A validation during training, after `seconds` of training alone."""
+
+    seconds: float
+    loss: float | None = None
+    bleu: float | None = None
+
+
 class MemberRecord(Record):
     """The results of a member."""
 
@@ -71,6 +79,7 @@ class MemberRecord(Record):
     parameters: Count
     steps: Count
     times: TimesRecord
+    curve: list[PointRecord] = Field(default_factory=list)
 
 
 class RaceResults(Record):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from regard.config.records import Count, Record
 from regard.studies.folder import StudyRecord
@@ -34,6 +34,17 @@ class MeansRecord(Record):
     seconds: float | None
 
 
+class ResultRecord(Record):
+    """The accuracy of one run, with the one of always choosing the most frequent label."""
+
+    method: str
+    size: Count | None
+    seed: Count
+    accuracy: float
+    seconds: float
+    majority_baseline: float
+
+
 class RowRecord(Record):
     """A row of the table: one method."""
 
@@ -53,6 +64,7 @@ class TransferResults(Record):
     train_examples: Count
     failed: dict[str, str]
     table: list[RowRecord]
+    cells: list[ResultRecord] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _has_a_cell_each(self) -> "TransferResults":

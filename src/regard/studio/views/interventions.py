@@ -1,6 +1,7 @@
 """Interventions: heads and layers off, weights overwritten, the output computed anew, and the same in Python."""
 
 import json
+import weakref
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from regard.studio.messages import Floats, StudioMessage
 from regard.studio.views.heads import row_of
 from regard.studio.views.outputs import GREEDY, PARALLEL, EditedInput, EditedOutput, output_of
 from regard.text.readable import readable
+
+_plain: "weakref.WeakKeyDictionary[AnyPipeline, tuple[EditedInput, EditedOutput]]" = weakref.WeakKeyDictionary()
+"""The newest input of each model, and its output without edits."""
 
 
 class EditMessage(StudioMessage):
@@ -60,10 +64,13 @@ def edits_of(request: InterventionRequest) -> list[Edit]:
 def show_intervention(pipeline: AnyPipeline, request: InterventionRequest) -> InterventionView:
     """Return what the edits change: the output without and with them."""
     edits = edits_of(request)
-    before, trace = output_of(pipeline, request, [])
+    after, weighed = output_of(pipeline, request, edits)
+    trace = weighed()
     if not trace.kinds:
         raise ConfigError(f"{request.model}: this model has no attention to change; choose another one.")
-    after, trace = output_of(pipeline, request, edits) if edits else (before, trace)
+    given = EditedInput.model_validate(request.model_dump(include=set(EditedInput.model_fields)))
+    before = _unedited(pipeline, given) if edits else after
+    _plain[pipeline] = (given, before)
     kind = request.kind or trace.kinds[0]
     layers = [trace.layer(kind, layer) for layer in range(trace.layers(kind))]
     return InterventionView(
@@ -76,6 +83,12 @@ def show_intervention(pipeline: AnyPipeline, request: InterventionRequest) -> In
         weights=Floats.of(np.stack([each.weights for each in layers])),
         code=code_of(pipeline, request),
     )
+
+
+def _unedited(pipeline: AnyPipeline, given: EditedInput) -> EditedOutput:
+    """Return the output without edits: each further edit of the same input compares with the same one."""
+    known = _plain.get(pipeline)
+    return known[1] if known is not None and known[0] == given else output_of(pipeline, given, [])[0]
 
 
 def code_of(pipeline: AnyPipeline, request: InterventionRequest) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from regard.studies.race.records import MeasuredRecord, MeasuredText, MeasuredTranslator
+from regard.studies.race.records import MeasuredRecord, MeasuredText, MeasuredTranslator, PointRecord
 from regard.studio.messages import StudioMessage
 from regard.studio.views.runs import Line
 
@@ -48,6 +48,35 @@ def measured_panels(measured: Mapping[str, MeasuredRecord | None]) -> list[Measu
         _by_length("decoding", "milliseconds of a decoded sentence", translators),
     ]
     return [each for each in made if each.lines]
+
+
+def panels_over_time(curves: Mapping[str, Sequence[PointRecord]]) -> list[MeasuredPanel]:
+    """Return the charts of validation by training time, which a race gives to all members alike."""
+    made = [
+        _over_time("BLEU", "BLEU of the first validation sentences, decoded greedily", "BLEU", "bleu", curves),
+        _over_time("validation loss", "Mean loss of a token", "loss of a token in nats", "loss", curves),
+    ]
+    return [each for each in made if each.lines]
+
+
+def _over_time(what: str, about: str, y: str, key: str, curves: Mapping[str, Sequence[PointRecord]]) -> MeasuredPanel:
+    points = {
+        name: [(each.seconds, value) for each in curve if (value := getattr(each, key)) is not None]
+        for name, curve in curves.items()
+    }
+    return MeasuredPanel(
+        title=f"{what} over training time",
+        about=f"{about}, at each validation; the time of validation is excluded.",
+        x="training time in seconds",
+        y=y,
+        ranges=[],
+        is_logarithmic=False,
+        lines=[
+            Line(name=name, steps=[seconds for seconds, _ in own], values=[value for _, value in own])
+            for name, own in points.items()
+            if own
+        ],
+    )
 
 
 def _by_range(

@@ -1,11 +1,12 @@
 """Outputs of a model with attention under edits, whatever it makes of a text, and the attention over them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import exp
 
 import torch
 
-from regard.decoding.distribution import generate_steps
+from regard.decoding.session import GenerationJob, GenerationSession
+from regard.decoding.steppers.interface import Hypothesis, Request
 from regard.decoding.tree import mask_predict_passes
 from regard.errors import ConfigError
 from regard.inspection.interventions import Edit, edited
@@ -28,6 +29,8 @@ PARALLEL: dict[str, OptionValue] = {"collapse_repeats": False}
 SHOWN = 8
 """Labels listed of a model with a head."""
 Weights = dict[str, torch.Tensor]
+Weighed = Callable[[], Trace]
+"""Returns the weights that a model has attended with: they take a pass of their own, where they are shown."""
 
 
 class EditedOutput(StudioMessage):
@@ -46,8 +49,8 @@ class EditedInput(InputRequest):
     max_new_tokens: int = 40
 
 
-def output_of(pipeline: AnyPipeline, given: EditedInput, edits: Sequence[Edit]) -> tuple[EditedOutput, Trace]:
-    """Return the output of the edited model, and the weights that it attends with."""
+def output_of(pipeline: AnyPipeline, given: EditedInput, edits: Sequence[Edit]) -> tuple[EditedOutput, Weighed]:
+    """Return the output of the edited model, and what returns the weights that it attends with."""
     if isinstance(pipeline, GeneratingPipeline):
         if is_conditional_masked(generating(pipeline).model):
             return _translated_in_parallel(pipeline, given, edits)
@@ -55,28 +58,38 @@ def output_of(pipeline: AnyPipeline, given: EditedInput, edits: Sequence[Edit]) 
     recorded: Weights = {}
     with edited(body_of(pipeline), edits, recorded):
         output, tokens = _predicted(pipeline, given)
-    return output, _trace({"text": tokens}, recorded)
+    return output, (lambda: _trace({"text": tokens}, recorded))
 
 
-def _generated(pipeline: AnyPipeline, given: EditedInput, edits: Sequence[Edit]) -> tuple[EditedOutput, Trace]:
+def _generated(pipeline: AnyPipeline, given: EditedInput, edits: Sequence[Edit]) -> tuple[EditedOutput, Weighed]:
     has_source = hasattr(pipeline, "source_tokenizer")
     limit: dict[str, OptionValue] = {} if has_source else {"max_new_tokens": given.max_new_tokens}
     job, one = prepared(pipeline, given.text, GREEDY | limit, [])
     with edited(pipeline.model, edits):
-        made = list(generate_steps(job, one))
-    ids, tokenizer = [each.id for each in made], tokenizer_of(pipeline)
-    content = ids[:-1] if ids and ids[-1] == tokenizer.eos_id else ids
+        best = _searched(job, one)
+    tokenizer, values = tokenizer_of(pipeline), best.token_log_probabilities
+    ids = [*best.ids, tokenizer.eos_id][: len(values)]  # those of EOS are there if the output has ended
     output = EditedOutput(
-        text=tokenizer.decode(content),
+        text=tokenizer.decode(best.ids),
         tokens=readable(tokenizer.tokens(ids)),
-        probabilities=[each.probability for each in made],
+        probabilities=[min(1.0, exp(each)) for each in values],
     )
-    return output, _traced(pipeline, given.text, content, edits)
+    return output, (lambda: _traced(pipeline, given.text, best.ids, edits))
+
+
+def _searched(job: GenerationJob, one: Request) -> Hypothesis:
+    """Return the output of a search step by step, which probes can change on any device."""
+    session = GenerationSession(job, [one])
+    (running,) = session.running
+    with job.working(1):
+        while not session.is_done:
+            session.step()
+    return running.hypotheses[0]
 
 
 def _translated_in_parallel(
     pipeline: AnyPipeline, given: EditedInput, edits: Sequence[Edit]
-) -> tuple[EditedOutput, Trace]:
+) -> tuple[EditedOutput, Weighed]:
     job, one = prepared(pipeline, given.text, PARALLEL, [])
     tokenizer = tokenizer_of(pipeline)
     with edited(pipeline.model, edits, is_repeated=True):
@@ -86,7 +99,7 @@ def _translated_in_parallel(
         tokens=readable(tokenizer.tokens(best.ids)),
         probabilities=[min(1.0, exp(each)) for each in best.token_log_probabilities[: len(best.ids)]],
     )
-    return output, _traced(pipeline, given.text, best.ids, edits)
+    return output, (lambda: _traced(pipeline, given.text, best.ids, edits))
 
 
 def _traced(pipeline: AnyPipeline, text: str, content: list[int], edits: Sequence[Edit]) -> Trace:

@@ -12,11 +12,11 @@ from regard.studies.race.any_task import discipline
 from regard.studies.race.folder import Race
 from regard.studies.race.records import MeasuredRecord, MeasuredTranslator, RaceResults
 from regard.studies.transfer.folder import Transfer
-from regard.studies.transfer.records import TransferResults
+from regard.studies.transfer.records import ResultRecord, TransferResults
 from regard.studio.messages import Floats, StudioMessage
 from regard.studio.settings import StudioSettings
 from regard.studio.store import run_path
-from regard.studio.views.measurements import MeasuredPanel, measured_panels
+from regard.studio.views.measurements import MeasuredPanel, measured_panels, panels_over_time
 from regard.studio.views.runs import Line, Panel
 from regard.tasks.contract import find_task
 from regard.training.reports.metrics_log import METRICS, read_metrics
@@ -97,6 +97,8 @@ class RaceView(StudioMessage):
     columns: list[RaceColumn]
     members: list[RaceMember]
     failed: dict[str, str]
+    over_time: list[MeasuredPanel]
+    """Validation by training time."""
     panels: list[Panel]
     """Curves of training by step, a line for each member."""
     measured: list[MeasuredPanel]
@@ -113,12 +115,22 @@ class TransferCell(StudioMessage):
     seeds: int
 
 
+class TransferOutcome(StudioMessage):
+    """One run of a method."""
+
+    size: int
+    seed: int
+    accuracy: float
+    seconds: float
+
+
 class TransferMethod(StudioMessage):
     """A row of the table."""
 
     method: str
     trainable_parameters: int | None
     cells: list[TransferCell]
+    runs: list[TransferOutcome]
 
 
 class TransferView(StudioMessage):
@@ -130,6 +142,8 @@ class TransferView(StudioMessage):
     sizes: list[int]
     """Numbers of examples; all of them stand as their count."""
     methods: list[TransferMethod]
+    baseline: float | None
+    """The accuracy of always choosing the most frequent label."""
     failed: dict[str, str]
 
 
@@ -186,6 +200,7 @@ def show_race(settings: StudioSettings, request: StudyRequest) -> RaceView:
         columns=columns,
         members=members,
         failed=results.failed,
+        over_time=panels_over_time({each.name: each.curve for each in results.members}),
         panels=_curves(race, [each.name for each in members]),
         measured=measured_panels(measured),
         alignments=[
@@ -241,10 +256,21 @@ def show_transfer(settings: StudioSettings, request: StudyRequest) -> TransferVi
             method=row.method,
             trainable_parameters=row.trainable_parameters,
             cells=[TransferCell(accuracy=c.accuracy, spread=c.spread, seeds=c.seeds) for c in row.by_size],
+            runs=[_outcome(c, results) for c in results.cells if c.method == row.method],
         )
         for row in results.table
     ]
-    sizes = [results.train_examples if size is None else size for size in results.sizes]
     return TransferView(
-        name=request.study, done=results.done, of=results.of, sizes=sizes, methods=methods, failed=results.failed
+        name=request.study,
+        done=results.done,
+        of=results.of,
+        sizes=[results.train_examples if size is None else size for size in results.sizes],
+        methods=methods,
+        baseline=max((each.majority_baseline for each in results.cells), default=None),
+        failed=results.failed,
     )
+
+
+def _outcome(cell: ResultRecord, results: TransferResults) -> TransferOutcome:
+    size = results.train_examples if cell.size is None else cell.size
+    return TransferOutcome(size=size, seed=cell.seed, accuracy=cell.accuracy, seconds=cell.seconds)

@@ -166,6 +166,7 @@ def show_run(settings: StudioSettings, request: RunRequest) -> RunView:
     speeds = [each["tokens_per_second"] for each in metrics if "tokens_per_second" in each]
     plain = record.settings.plain
     planned = plain.get("train", {}).get("steps")
+    last = int(metrics[-1]["step"]) if metrics else 0
     panels = [
         Panel(
             title=panel.title,
@@ -177,8 +178,8 @@ def show_run(settings: StudioSettings, request: RunRequest) -> RunView:
         run=request.run,
         state=line.state,
         is_alive=line.state in ("running", "preparing"),
-        step=int(metrics[-1]["step"]) if metrics else 0,
-        steps=record.steps or (planned if isinstance(planned, int) else None),
+        step=max(last, record.steps or 0),
+        steps=record.steps if line.state == "finished" else planned if isinstance(planned, int) else None,
         seconds=float(metrics[-1].get("seconds", 0.0)) if metrics else 0.0,
         tokens_per_second=speeds[-1] if speeds else None,
         best_step=record.best_step,
