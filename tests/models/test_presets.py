@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from regard.errors import ConfigError
@@ -177,3 +180,10 @@ def test_a_task_may_have_a_use_for_several_kinds():
 def test_a_model_of_the_right_kind_is_taken():
     check_kind("translate", ["seq2seq"], "recurrent", "gru")
     check_kind("language-model", ["causal-lm"], "gpt", None)
+
+
+def test_counting_draws_no_numbers_and_so_does_not_import_the_compiler():
+    count = "print(preset_parameters('transformer-tiny', 100), 'torch._dynamo' in sys.modules)"
+    code = f"import sys; from regard.runs.planning.plan import preset_parameters; {count}"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.split() == [str(preset_parameters("transformer-tiny", 100)), "False"]
