@@ -1,8 +1,8 @@
 """Model families by name: what each is, and how its models are built."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import nn
@@ -86,8 +86,12 @@ class _Undrawn(TorchFunctionMode):
     """Leave tensors as they are where `torch.nn.init` would fill them with random numbers."""
 
     def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
+        self,
+        func: Callable[..., object],
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
         """Return the tensor itself for an initialization, and do everything else."""
         given = kwargs or {}
         is_drawn = getattr(func, "__module__", None) == nn.init.__name__
