@@ -475,6 +475,19 @@ export interface PredictView {
   fields: string[];
 }
 
+/** The BLEU of a published model. */
+export interface PublishedScore {
+  name: string;
+  bleu: number;
+}
+
+/** Published scores, independent of the race's data: only the order is comparable. */
+export interface PublishedScores {
+  title: string;
+  about: string;
+  scores: PublishedScore[];
+}
+
 /** The cross-attention of a member for the sentence of the race. */
 export interface RaceAlignment {
   member: string;
@@ -522,6 +535,7 @@ export interface RaceView {
   measured: MeasuredPanel[];
   alignments: RaceAlignment[];
   samples: RaceSample[];
+  published: PublishedScores | null;
 }
 
 /** A number of examples of validation: sentences, rows, or windows of text. */

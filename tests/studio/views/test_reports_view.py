@@ -59,6 +59,10 @@ def test_studies_are_found_and_a_broken_one_tells_why(folder):
 def test_a_race_is_that_of_its_files(folder):
     view = show_race(StudioSettings(runs=folder), StudyRequest(study="race"))
     results = json.loads((folder / "race" / "results.json").read_text())
+    assert view.published is not None and view.published.title == results["published"]["title"]
+    assert [(each.name, each.bleu) for each in view.published.scores] == [
+        (each["name"], each["bleu"]) for each in results["published"]["rungs"]
+    ]
     assert [each.name for each in view.members] == [each["name"] for each in results["members"]]
     assert view.members[0].values[0] == results["members"][0][view.columns[0].key]
     titles = [each.title for each in view.panels]

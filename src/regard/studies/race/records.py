@@ -82,12 +82,28 @@ class MemberRecord(Record):
     curve: list[PointRecord] = Field(default_factory=list)
 
 
+class RungRecord(Record):
+    """The published score of a model."""
+
+    name: str
+    bleu: float
+
+
+class PublishedRecord(Record):
+    """Published scores beside those of a race of translators."""
+
+    title: str
+    about: str
+    rungs: list[RungRecord]
+
+
 class RaceResults(Record):
     """The results.json of a race."""
 
     columns: list[ColumnRecord] = Field(min_length=1)
     members: list[MemberRecord]
     failed: dict[str, str]
+    published: PublishedRecord | None = None
 
     @model_validator(mode="after")
     def _has_every_metric(self) -> "RaceResults":

@@ -88,6 +88,21 @@ class RaceSample(StudioMessage):
     outputs: list[str]
 
 
+class PublishedScore(StudioMessage):
+    """The BLEU of a published model."""
+
+    name: str
+    bleu: float
+
+
+class PublishedScores(StudioMessage):
+    """Published scores, independent of the race's data: only the order is comparable."""
+
+    title: str
+    about: str
+    scores: list[PublishedScore]
+
+
 class RaceView(StudioMessage):
     """A race: its table, curves of all members, and measurements, as in its report."""
 
@@ -105,6 +120,7 @@ class RaceView(StudioMessage):
     """Loss or BLEU by length, gradient reach, times by length."""
     alignments: list[RaceAlignment]
     samples: list[RaceSample]
+    published: PublishedScores | None
 
 
 class TransferCell(StudioMessage):
@@ -214,7 +230,15 @@ def show_race(settings: StudioSettings, request: StudyRequest) -> RaceView:
             if isinstance(each, MeasuredTranslator) and each.alignment
         ],
         samples=_samples(measured),
+        published=_published(results),
     )
+
+
+def _published(results: RaceResults) -> PublishedScores | None:
+    if (published := results.published) is None:
+        return None
+    scores = [PublishedScore(name=each.name, bleu=each.bleu) for each in published.rungs]
+    return PublishedScores(title=published.title, about=published.about, scores=scores)
 
 
 def _measured(race: Race, member: str) -> MeasuredRecord | None:
