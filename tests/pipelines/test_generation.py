@@ -162,9 +162,3 @@ def test_n_best_are_the_samples_or_the_best_of_a_search(translator, generator):
     for pipeline, name in ((translator, "beam_size 2"), (generator, "num_samples: 4 is more than beam_size 2")):
         with pytest.raises(ConfigError, match=name):
             pipeline("Ja.", n_best=4, beam_size=2)
-
-
-def test_results_are_shown_without_their_tokens(generator, translator):
-    completion, translation = generator("Anna went", num_samples=2), translator(SENTENCES[0])
-    assert "tokens=" not in repr(translation) and repr(translation.text) in repr(translation)
-    assert "tokens=" not in repr(completion) and "ids=" not in repr(completion)

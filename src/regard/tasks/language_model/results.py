@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from regard.decoding.settings import FinishReason
 from regard.metrics.perplexity import bits_per_byte, perplexity, word_perplexity
@@ -19,14 +19,14 @@ class Completion(Result):
     row: PromptRow
     text: str
     """The new text, cut off before a stop text."""
-    tokens: tuple[str, ...] = field(repr=False)
+    tokens: tuple[str, ...]
     """All new tokens, EOS and those of a stop text included."""
-    ids: tuple[int, ...] = field(repr=False)
-    log_probabilities: tuple[float, ...] = field(repr=False)
+    ids: tuple[int, ...]
+    log_probabilities: tuple[float, ...]
     """Of the unfiltered distribution, before temperature, top-k, top-p and constraints."""
     finish_reason: FinishReason
     """eos: EOS; length: max_new_tokens; stop: a stop text."""
-    samples: tuple["Completion", ...] = field(default=(), repr=False)
+    samples: tuple["Completion", ...] = ()
     """All continuations of the prompt, this one first, where num_samples is above 1; of a beam search, best first."""
 
     columns = ("completion", "finish_reason", "log_probability")

@@ -40,11 +40,11 @@ class Translation(Result):
     row: SourceRow
     text: str
     score: float
-    tokens: tuple[str, ...] = field(repr=False)
+    tokens: tuple[str, ...]
     find_candidates: Callable[[], tuple[TranslationCandidate, ...]] = field(repr=False, compare=False)
     n_best: int | None = field(default=None, repr=False, compare=False)
     """Candidates that were asked for (default: one)."""
-    sentences: "tuple[Translation, ...] | None" = field(default=None, repr=False)
+    sentences: "tuple[Translation, ...] | None" = None
     """Those of the sentences of a text that was translated sentence by sentence."""
 
     columns = ("translation", "score")
